@@ -1,0 +1,1 @@
+"""Floor 1: the only place that names an array library. One file for each, behind one protocol."""

@@ -1,0 +1,90 @@
+"""JAX. Device strings ``jax:cpu:N``, ``jax:gpu:N``, ``jax:tpu:N``; its arrays are immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import Any
+
+from ..dtypes import DTYPES, DType
+from ._host import ready_copy
+from .protocol import Backend
+
+__all__ = ["JaxBackend"]
+
+_NEED_X64 = frozenset(DTYPES[n] for n in ("int64", "uint64", "float64", "complex128"))
+
+
+class JaxBackend(Backend):
+    """Arrays of JAX."""
+
+    prefix = "jax"
+    packages = ("jax", "jaxlib")
+    install = "pip install jax"
+    mutable = False
+
+    def __init__(self) -> None:
+        import jax
+        import jax.numpy as xp
+
+        self.jax = jax
+        self.xp = xp
+        self.array_types = (jax.Array, jax.core.Tracer)
+        self._devices: dict[str, Any] = {}
+
+    def _find(self) -> dict[str, Any]:
+        if not self._devices:
+            found = list(self.jax.local_devices())
+            if found[0].platform != "cpu":
+                try:
+                    found += self.jax.local_devices(backend="cpu")
+                except RuntimeError:  # JAX_PLATFORMS leaves the host out
+                    pass
+            self._devices = {self.name_of(d): d for d in found}
+        return self._devices
+
+    def devices(self) -> tuple[str, ...]:
+        return tuple(self._find())
+
+    def native(self, name: str) -> Hashable:
+        return self._find()[name]  # type: ignore[no-any-return]
+
+    def name_of(self, native: Hashable) -> str:
+        return f"jax:{native.platform}:{native.id}"  # type: ignore[attr-defined]
+
+    def to_host(self, array: Any) -> Any:
+        import numpy as np
+
+        return np.array(array)
+
+    def from_host(self, host: Any, native: Hashable) -> Any:
+        # On the host JAX may keep the buffer that it is given: it gets one that is nobody else's.
+        return self.jax.device_put(ready_copy(self, host, native), native)
+
+    def transfer(self, array: Any, native: Hashable) -> Any:
+        return self.jax.device_put(array, native)
+
+    def copy(self, array: Any) -> Any:
+        return array.copy()
+
+    def synchronize(self, native: Hashable) -> None:
+        # JAX has no call for a device: all work that anybody can still see the results of is done.
+        for array in self.jax.live_arrays(native.platform):  # type: ignore[attr-defined]
+            if native in array.devices():
+                array.block_until_ready()
+
+    def normal_dtype(self, raw: Any) -> Any:
+        return raw.dtype
+
+    def dtypes_on(self, native: Hashable) -> dict[DType, Any]:
+        if self.jax.config.jax_enable_x64:
+            return self.raw_dtypes
+        return self._narrow_dtypes
+
+    @cached_property
+    def _narrow_dtypes(self) -> dict[DType, Any]:
+        return {d: raw for d, raw in self.raw_dtypes.items() if d not in _NEED_X64}
+
+    @cached_property
+    def natives(self) -> dict[str, Callable[..., Any]]:
+        return {}

@@ -1,0 +1,81 @@
+"""PyTorch. Device strings ``torch:cpu`` and ``torch:cuda:N``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import Any
+
+from ..errors import DTypeError
+from ._host import ready, ready_copy
+from .protocol import Backend
+
+__all__ = ["TorchBackend"]
+
+
+class TorchBackend(Backend):
+    """Tensors of PyTorch."""
+
+    prefix = "torch"
+    packages = ("torch",)
+    install = "pip install torch"
+
+    def __init__(self) -> None:
+        import array_api_compat.torch as xp
+        import torch
+
+        self.torch = torch
+        self.xp = xp
+        self.array_types = (torch.Tensor,)
+        self._cpu = torch.device("cpu")
+
+    def devices(self) -> tuple[str, ...]:
+        gpus = self.torch.cuda.device_count() if self.torch.cuda.is_available() else 0
+        return ("torch:cpu", *(f"torch:cuda:{i}" for i in range(gpus)))
+
+    def native(self, name: str) -> Hashable:
+        return self.torch.device(name.removeprefix("torch:"))  # type: ignore[no-any-return]
+
+    def name_of(self, native: Hashable) -> str:
+        return f"torch:{native}"
+
+    def to_host(self, array: Any) -> Any:
+        # A conjugate or a negative of a tensor is a flag on a view; NumPy sees through neither.
+        tensor = array.detach().resolve_conj().resolve_neg().to("cpu", copy=True)
+        if tensor.dtype is self.torch.bfloat16:
+            return tensor.view(self.torch.uint16).numpy().view(_host_bfloat16())
+        return tensor.numpy()
+
+    def from_host(self, host: Any, native: Hashable) -> Any:
+        # from_numpy shares memory, which only a copy to another device ends.
+        own = (ready_copy if native == self._cpu else ready)(self, host, native)
+        if not own.flags.writeable:  # from_numpy warns of what cannot happen here
+            own = own.copy()
+        if own.dtype.name == "bfloat16":
+            return self.torch.from_numpy(own.view("uint16")).view(self.torch.bfloat16).to(native)
+        return self.torch.from_numpy(own).to(native)
+
+    def transfer(self, array: Any, native: Hashable) -> Any:
+        return array.detach().to(native, copy=True)
+
+    def copy(self, array: Any) -> Any:
+        return array.detach().clone()
+
+    def synchronize(self, native: Hashable) -> None:
+        if native.type == "cuda":  # type: ignore[attr-defined]
+            self.torch.cuda.synchronize(native)
+
+    @cached_property
+    def natives(self) -> dict[str, Callable[..., Any]]:
+        return {}
+
+
+def _host_bfloat16() -> Any:
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise DTypeError(
+            "NumPy has no bfloat16 of its own, so a bfloat16 tensor cannot be read on the host as it is. "
+            "Install ml_dtypes (pip install ml_dtypes), or cast first: af.astype(x, af.float32)."
+        ) from None
+    return ml_dtypes.bfloat16
