@@ -1,8 +1,8 @@
 """Make the packaged digits out of scikit-learn's copy of the UCI test set, byte for byte the same each time.
 
-    python .ci/make_digits.py "$(python -c 'import sklearn, os; print(os.path.dirname(sklearn.__file__))')/datasets/data/digits.csv.gz"
+    python .ci/make_digits.py SKLEARN/datasets/data/digits.csv.gz
 
-Each line of the source is 64 pixels in [0, 16], then the label. The result is two IDX files, the format of MNIST's files.
+Each line there is 64 pixels in [0, 16], then the label. The result is two IDX files, the format of MNIST's files.
 """
 
 import gzip
@@ -21,7 +21,8 @@ def write(name: str, shape: tuple[int, ...], values: bytes) -> None:
 
 
 def main() -> None:
-    rows = [[int(float(v)) for v in line.split(",")] for line in gzip.open(sys.argv[1], "rt").read().split()]
+    lines = gzip.decompress(Path(sys.argv[1]).read_bytes()).decode().split()
+    rows = [[int(float(v)) for v in line.split(",")] for line in lines]
     if len(rows) != 1797 or any(len(row) != 65 or max(row[:64]) > 16 or row[64] > 9 for row in rows):
         sys.exit("This is not the file of 1,797 rows of 64 pixels in [0, 16] and a label.")
     write("digits-images-idx3-ubyte.gz", (len(rows), 8, 8), bytes(v for row in rows for v in row[:64]))

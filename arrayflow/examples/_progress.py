@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
+from typing import Self
 
 __all__ = ["Progress"]
 
@@ -37,7 +38,7 @@ class Progress:
         self._draws = not quiet and sys.stderr.isatty()
         self._start = self._drawn = time.monotonic()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
