@@ -10,6 +10,7 @@ import array_api_compat.numpy as xp
 import numpy as np
 
 from . import _numpy_kernels as kernels
+from ..dtypes import DTYPES
 from ._host import ready_copy
 from .protocol import Backend
 
@@ -60,7 +61,7 @@ class NumpyBackend(Backend):
     @cached_property
     def raw_dtypes(self) -> dict[Any, Any]:
         found = super().raw_dtypes
-        found |= {d: np.dtype(str(d)) for d in kernels.half_dtypes()}
+        found |= {DTYPES[name]: np.dtype(name) for name in kernels.half_dtypes()}
         return found
 
     @cached_property

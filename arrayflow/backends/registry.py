@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import entry_points
 from threading import RLock
@@ -10,7 +11,7 @@ from typing import Any
 from ..errors import BackendUnavailableError, DeviceError
 from .protocol import Backend
 
-__all__ = ["ENTRY_POINT_GROUP", "backend_of", "backend_of_type", "get", "prefixes", "why_missing"]
+__all__ = ["ENTRY_POINT_GROUP", "backend_of", "backend_of_type", "get", "on_load", "prefixes", "why_missing"]
 
 ENTRY_POINT_GROUP = "arrayflow.backends"
 
@@ -36,6 +37,7 @@ _PACKAGES = {
 _lock = RLock()
 _loaded: dict[str, Backend] = {}
 _by_type: dict[type, Backend] = {}
+_listeners: list[Callable[[Backend], None]] = []
 
 
 def _third_party() -> dict[str, Any]:
@@ -85,7 +87,17 @@ def get(prefix: str) -> Backend:
                 f"the library behind {prefix!r} cannot be imported ({error}). Install it: {cls.install}"
             ) from error
         _loaded[prefix] = backend
+        for listener in _listeners:
+            listener(backend)
     return backend
+
+
+def on_load(listener: Callable[[Backend], None]) -> None:
+    """Call `listener` with every backend that is loaded, now and later."""
+    with _lock:
+        _listeners.append(listener)
+        for backend in _loaded.values():
+            listener(backend)
 
 
 def why_missing(prefix: str) -> str | None:

@@ -1,0 +1,158 @@
+"""Native bodies for NumPy: in place where the definition allows it, and without NumPy's wider promotions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["NATIVES", "half_dtypes"]
+
+# Elements of a chunk of parameters on which a whole step runs while it is in the cache.
+CHUNK = 65536
+
+
+def half_dtypes() -> tuple[str, ...]:
+    """The 16-bit floating types there are: bfloat16 only where ml_dtypes has taught NumPy the name."""
+    try:
+        import ml_dtypes  # noqa: F401
+    except ImportError:
+        return ("float16",)
+    return ("float16", "bfloat16")
+
+
+def linear(x: Any, weight: Any, bias: Any) -> Any:
+    y = np.matmul(x, weight.T)
+    if bias is not None:
+        y += bias
+    return y
+
+
+def matmul_into(x1: Any, x2: Any, out: Any) -> Any:
+    return np.matmul(x1.T, x2, out)
+
+
+def sum_into(x: Any, out: Any) -> Any:
+    return np.add.reduce(x, 0, None, out)
+
+
+def relu(x: Any) -> Any:
+    return np.maximum(x, 0)
+
+
+def relu_grad(g: Any, y: Any) -> Any:
+    # A product with the mask, which is many times faster than where.
+    return np.multiply(g, y > 0)
+
+
+def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
+    n = logits.shape[0]
+    if n == 0:
+        return np.full((), np.nan, logits.dtype), logits.copy()
+    z = logits - np.maximum.reduce(logits, 1, None, None, True)
+    rows = _rows(n)
+    picked = z[rows, labels]
+    np.exp(z, z)
+    total = np.add.reduce(z, 1, None, None, True)
+    np.divide(z, total, z)
+    loss = (np.add.reduce(np.log(total), None) - np.add.reduce(picked)) / logits.dtype.type(n)
+    return loss, z
+
+
+def softmax_cross_entropy_grad(g: Any, probabilities: Any, labels: Any) -> Any:
+    n = probabilities.shape[0]
+    scale = g / probabilities.dtype.type(max(n, 1))
+    d = probabilities * scale
+    d[_rows(n), labels] -= scale
+    return d
+
+
+_row_cache: dict[int, Any] = {}
+
+
+def _rows(n: int) -> Any:
+    rows = _row_cache.get(n)
+    if rows is None:
+        if len(_row_cache) > 64:
+            _row_cache.clear()
+        rows = _row_cache[n] = np.arange(n)
+    return rows
+
+
+def _flat(a: Any) -> Any:
+    """A flat view of a contiguous array; None where there is none."""
+    return a.reshape(-1) if a.flags.c_contiguous else None
+
+
+def _chunks(*arrays: Any) -> Any:
+    """The arrays cut into chunks that fit the cache, or whole where a flat view is not to be had."""
+    flats = [_flat(a) for a in arrays]
+    if any(f is None for f in flats):
+        yield arrays
+        return
+    for start in range(0, flats[0].size, CHUNK):
+        yield [f[start : start + CHUNK] for f in flats]
+
+
+def sgd(p: Any, g: Any, *, lr: float) -> Any:
+    if p.size <= CHUNK:
+        np.subtract(p, g * p.dtype.type(lr), p)
+    else:
+        for pc, gc in _chunks(p, g):
+            np.subtract(pc, gc * p.dtype.type(lr), pc)
+    return (p,)
+
+
+def momentum_sgd(p: Any, g: Any, v: Any, *, lr: float, momentum: float) -> Any:
+    scalar = p.dtype.type
+    for pc, gc, vc in _chunks(p, g, v):
+        np.multiply(vc, scalar(momentum), vc)
+        np.subtract(vc, gc * scalar(lr), vc)
+        np.add(pc, vc, pc)
+    return p, v
+
+
+def adam(p: Any, g: Any, m: Any, v: Any, *, lr: float, beta1: float, beta2: float, eps: float, t: int) -> Any:
+    scalar = p.dtype.type
+    scale = (1 - beta2**t) ** 0.5
+    # p - lr/(1-b1^t) m / (sqrt(v)/scale + eps), multiplied through by scale.
+    step, small = scalar(lr * scale / (1 - beta1**t)), scalar(eps * scale)
+    b1, c1, b2, c2 = scalar(beta1), scalar(1 - beta1), scalar(beta2), scalar(1 - beta2)
+    room = np.empty(min(p.size, CHUNK), p.dtype)
+    for pc, gc, mc, vc in _chunks(p, g, m, v):
+        u = room[: pc.size] if pc.ndim == 1 else np.empty_like(pc)
+        np.multiply(mc, b1, mc)
+        np.multiply(gc, c1, u)
+        np.add(mc, u, mc)
+        np.multiply(vc, b2, vc)
+        np.multiply(gc, gc, u)
+        np.multiply(u, c2, u)
+        np.add(vc, u, vc)
+        np.sqrt(vc, u)
+        np.add(u, small, u)
+        np.divide(mc, u, u)
+        np.multiply(u, step, u)
+        np.subtract(pc, u, pc)
+    return p, m, v
+
+
+def philox_words(key: tuple[int, int], counter: int, n: int) -> Any:
+    """`n` 64-bit words of the Philox stream of `key`, from block `counter` on."""
+    generator = np.random.Philox(key=np.asarray(key, dtype=np.uint64), counter=np.asarray([counter, 0, 0, 0], np.uint64))
+    return generator.random_raw(n)
+
+
+NATIVES: dict[str, Callable[..., Any]] = {
+    "linear": linear,
+    "matmul_into": matmul_into,
+    "sum_into": sum_into,
+    "relu": relu,
+    "relu_grad": relu_grad,
+    "softmax_cross_entropy": softmax_cross_entropy,
+    "softmax_cross_entropy_grad": softmax_cross_entropy_grad,
+    "sgd": sgd,
+    "momentum_sgd": momentum_sgd,
+    "adam": adam,
+    "philox_words": philox_words,
+}

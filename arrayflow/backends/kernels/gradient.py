@@ -1,0 +1,39 @@
+"""What the tape itself needs: broadcasting, its adjoint, and casts that may drop an imaginary part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import kernel
+
+__all__ = ["broadcast", "cast", "identity", "sum_to"]
+
+
+@kernel
+def identity(xp: Any, x: Any) -> Any:
+    """`x` itself."""
+    return x
+
+
+@kernel
+def broadcast(xp: Any, x: Any, *, to: tuple[int, ...]) -> Any:
+    """`x` repeated to the shape `to`."""
+    return xp.broadcast_to(x, to)
+
+
+@kernel
+def sum_to(xp: Any, x: Any, *, to: tuple[int, ...]) -> Any:
+    """`x` summed to the shape `to`, from which it was broadcast."""
+    extra = len(x.shape) - len(to)
+    axes = (*range(extra), *(extra + i for i, n in enumerate(to) if n == 1 and x.shape[extra + i] != 1))
+    if axes:
+        x = xp.sum(x, axis=axes, dtype=x.dtype)
+    return x if tuple(x.shape) == to else xp.reshape(x, to)
+
+
+@kernel
+def cast(xp: Any, x: Any, *, dtype: Any) -> Any:
+    """`x` as `dtype`; the real part of a complex array for a real type."""
+    if xp.isdtype(x.dtype, "complex floating") and not xp.isdtype(dtype, "complex floating"):
+        x = xp.real(x)
+    return xp.astype(x, dtype, copy=False)
