@@ -1,0 +1,264 @@
+"""`Optimizer`: the parameters of a model, the state that belongs to each, and one step function for all."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from ..autograd.parameter import Parameter
+from ..autograd.variable import as_raw
+from ..backends import registry
+from ..device import Device, device_of_raw, move
+from ..dtypes import DTYPES
+from ..errors import ArrayflowError, DeviceMismatchError, DTypeError
+from ..slots import Slot
+from ..transfers import user_site
+
+__all__ = ["Optimizer", "OptimizerError"]
+
+
+class OptimizerError(ArrayflowError, ValueError):
+    """A number that is no step size, or an optimizer without parameters."""
+
+
+class State:
+    """What an optimizer keeps for one parameter: its arrays, where the parameter is, and how many steps it took."""
+
+    __slots__ = ("arrays", "t")
+
+    def __init__(self) -> None:
+        self.arrays: tuple[Any, ...] | None = None
+        self.t = 0
+
+
+class Optimizer:
+    """Base class: a subclass names its kernel, its numbers and its state arrays.
+
+    A step runs where each parameter lives and reads nothing back to the host. Numbers pass through
+    ``float()``, so a NumPy scalar never changes a parameter's data type.
+
+    Attributes
+    ----------
+    kernel : str
+        Name of the step function ``kernel(p, g, *state, **numbers) -> (p, *state)``.
+    numbers : tuple of str
+        Names of its hyper-parameters, attributes of the optimizer that may be set at any time.
+    state_names : tuple of str
+        Names of the arrays it keeps for each parameter.
+    """
+
+    kernel: ClassVar[str]
+    numbers: ClassVar[tuple[str, ...]]
+    state_names: ClassVar[tuple[str, ...]] = ()
+    # Whether the step function takes the number of the step, t = 1, 2, ...
+    counts: ClassVar[bool] = False
+
+    t: int
+
+    def __init__(self, **numbers: float) -> None:
+        for name, value in numbers.items():
+            setattr(self, name, value)
+        self.t = 0
+        self._parameters: dict[str, Parameter] = {}
+        self._states: dict[Parameter, State] = {}
+        self._functions: dict[type, Callable[..., Any]] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.numbers:
+            value = float(value)
+            if not math.isfinite(value):
+                raise OptimizerError(f"{type(self).__name__}: {name} must be finite, but it is {value}.")
+            self._check_number(name, value)
+        object.__setattr__(self, name, value)
+
+    def _check_number(self, name: str, value: float) -> None:
+        bounded = name in ("momentum", "beta1", "beta2")
+        if value < 0 or (bounded and value >= 1):
+            where = "in [0, 1)" if bounded else "at least 0"
+            raise OptimizerError(f"{type(self).__name__}: {name} must be {where}, but it is {value}.")
+
+    def setup(self, model: Any) -> Any:
+        """Take the parameters of a model, those whose sizes are still unknown included.
+
+        Parameters
+        ----------
+        model : Link, or iterable of Parameter
+            A parameter that has several names is taken once.
+
+        Returns
+        -------
+        Optimizer
+            Itself, so that ``optimizer = Adam().setup(model)``.
+
+        Raises
+        ------
+        OptimizerError
+            If there is none.
+        """
+        if hasattr(model, "namedparams"):
+            named: Iterable[tuple[str, Any]] = model.namedparams()
+        else:
+            named = ((str(i), p) for i, p in enumerate(model))
+        found: dict[str, Parameter] = {}
+        seen: set[Parameter] = set()
+        for path, p in named:
+            if not isinstance(p, Parameter):
+                raise TypeError(f"{type(self).__name__}.setup: {path} is a {type(p).__name__}, but must be a Parameter.")
+            if p not in seen:
+                seen.add(p)
+                found[path] = p
+        if not found:
+            raise OptimizerError(f"{type(self).__name__}.setup: there is no parameter to train in this {type(model).__name__}.")
+        self._parameters = found
+        self._states = {p: self._states.get(p) or State() for p in found.values()}
+        for p in found.values():
+            if p._optimizers is None:
+                p._optimizers = weakref.WeakSet()
+            p._optimizers.add(self)
+        return self
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwargs: Any) -> None:
+        """Take one step with the gradients there are. Parameters without one stay as they are.
+
+        Parameters
+        ----------
+        lossfun : callable, optional
+            If given, ``lossfun(*args, **kwargs)`` is computed and differentiated first, after the gradients of the
+            optimizer's parameters are cleared.
+
+        Raises
+        ------
+        OptimizerError
+            Before `setup`.
+        DeviceMismatchError
+            If a gradient or a state does not live where its parameter lives. No parameter was changed.
+        """
+        if not self._parameters:
+            raise OptimizerError(f"{type(self).__name__}.update: it has no parameters yet. Call setup(model) first.")
+        if lossfun is not None:
+            for p in self._states:
+                p.cleargrad()
+            lossfun(*args, **kwargs).backward()
+        work = [(p, state, self._gradient(p)) for p, state in self._states.items() if p._grad is not None]
+        for p, state, _ in work:
+            if state.arrays is None:
+                self._create(p, state)
+        numbers = {name: getattr(self, name) for name in self.numbers}
+        functions = self._functions
+        self.t += 1
+        for p, state, g in work:
+            raw = p.array
+            function = functions.get(raw.__class__) or self._find(raw)
+            state.t += 1
+            if self.counts:
+                numbers["t"] = state.t
+            new = function(raw, g, *state.arrays, **numbers)  # type: ignore[misc]
+            state.arrays = new[1:]
+            p._commit(new[0])
+
+    def _find(self, raw: Any) -> Callable[..., Any]:
+        function = registry.backend_of(raw).op(self.kernel)  # type: ignore[union-attr]
+        self._functions[raw.__class__] = function
+        return function
+
+    def _gradient(self, p: Parameter) -> Any:
+        """The raw gradient, checked: two arrays of one class and dtype on one device."""
+        g = as_raw(p._grad)
+        raw = p.array
+        backend = registry.backend_of(raw)
+        if g.__class__ is not raw.__class__ or not (backend.one_device or backend.key(g) == backend.key(raw)):  # type: ignore[union-attr]
+            place = device_of_raw(g)
+            if place is not p.device:
+                raise DeviceMismatchError(
+                    f"{type(self).__name__}.update: parameter {p.path!r} lives on {p.device}, its gradient on {place} "
+                    f"(at {user_site()}). Move the model whole: model.to_device({str(p.device)!r})."
+                )
+        if g.dtype != raw.dtype:
+            raise DTypeError(
+                f"{type(self).__name__}.update: parameter {p.path!r} is {p.dtype!s}, its gradient {g.dtype} (at {user_site()}). "
+                f"Cast the gradient: p.grad = af.astype(g, {p.dtype!r})."
+            )
+        return g
+
+    def _create(self, p: Parameter, state: State) -> None:
+        device = p.device
+        state.arrays = tuple(
+            device.backend.create("zeros", device.native, p.shape, dtype=p.dtype) for _ in self.state_names
+        )
+
+    # --- moving ---------------------------------------------------------------------------------
+
+    @property
+    def device(self) -> Device | None:
+        """Where its first parameter lives; None before `setup`."""
+        return next((p.device for p in self._states), None)
+
+    def _move_state(self, parameters: Iterable[Parameter], device: Device) -> None:
+        """Move the state of some parameters, array by array; called when a link moves them."""
+        for p in parameters:
+            state = self._states.get(p)
+            if state is not None and state.arrays is not None:
+                arrays = list(state.arrays)
+                state.arrays = None
+                for k in range(len(arrays)):
+                    arrays[k] = move(arrays[k], device)  # the old copy is freed here
+                state.arrays = tuple(arrays)
+
+    def __to_device__(self, device: Device, copy: bool | None) -> Optimizer:
+        for p in self._states:
+            p._move(device)
+            self._move_state((p,), device)
+        return self
+
+    def to_device(self, device: str | Device) -> Optimizer:
+        """Move parameters, gradients and state in place; returns itself."""
+        return self.__to_device__(Device(device), None)
+
+    # --- files ----------------------------------------------------------------------------------
+
+    def _state_slots(self) -> dict[str, Slot]:
+        slots = {name: self._number_slot(name) for name in self.numbers}
+        slots["t"] = Slot(lambda: self.t, lambda v: setattr(self, "t", int(v)), DTYPES["int64"], ())
+        for path, p in self._parameters.items():
+            state = self._states[p]
+            slots[f"{path}.t"] = _count_slot(state)
+            for k, name in enumerate(self.state_names):
+                slots[f"{path}.{name}"] = self._array_slot(p, state, k)
+        return slots
+
+    def _number_slot(self, name: str) -> Slot:
+        return Slot(lambda: getattr(self, name), lambda v: setattr(self, name, v), DTYPES["float64"], ())
+
+    def _array_slot(self, p: Parameter, state: State, k: int) -> Slot:
+        def get() -> Any:
+            return None if state.arrays is None else state.arrays[k]
+
+        def put(value: Any) -> None:
+            if state.arrays is None:
+                self._create(p, state)
+            arrays = list(state.arrays or ())
+            arrays[k] = p.device.backend.copy(move(value, p.device, entry="load_npz"))
+            state.arrays = tuple(arrays)
+
+        def restore(old: Any) -> None:
+            if old is None:
+                state.arrays = None
+            else:
+                put(old)
+
+        def check(shape: tuple[int, ...]) -> str | None:
+            if p.is_initialized and tuple(shape) != p.shape:
+                return f"the parameter it belongs to has the shape {p.shape}"
+            return None
+
+        return Slot(get, put, p.dtype, p.shape if state.arrays is not None else None, check=check, restore=restore)
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{name}={getattr(self, name):g}" for name in self.numbers)
+        return f"{type(self).__name__}({numbers})"
+
+
+def _count_slot(state: State) -> Slot:
+    return Slot(lambda: state.t, lambda v: setattr(state, "t", int(v)), DTYPES["int64"], ())
