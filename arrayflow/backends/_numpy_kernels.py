@@ -108,8 +108,8 @@ def momentum_sgd(p: Any, g: Any, v: Any, *, lr: float, momentum: float) -> Any:
     scalar = p.dtype.type
     for pc, gc, vc in _chunks(p, g, v):
         np.multiply(vc, scalar(momentum), vc)
-        np.subtract(vc, gc * scalar(lr), vc)
-        np.add(pc, vc, pc)
+        np.add(vc, gc, vc)
+        np.subtract(pc, vc * scalar(lr), pc)
     return p, v
 
 
@@ -139,7 +139,9 @@ def adam(p: Any, g: Any, m: Any, v: Any, *, lr: float, beta1: float, beta2: floa
 
 def philox_words(key: tuple[int, int], counter: int, n: int) -> Any:
     """`n` 64-bit words of the Philox stream of `key`, from block `counter` on."""
-    generator = np.random.Philox(key=np.asarray(key, dtype=np.uint64), counter=np.asarray([counter, 0, 0, 0], np.uint64))
+    generator = np.random.Philox(
+        key=np.asarray(key, dtype=np.uint64), counter=np.asarray([counter, 0, 0, 0], np.uint64)
+    )
     return generator.random_raw(n)
 
 

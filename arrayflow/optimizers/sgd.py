@@ -40,7 +40,7 @@ class SGD(Optimizer):
 
 
 class MomentumSGD(Optimizer):
-    """Gradient descent with momentum: ``v <- momentum v - lr g;  p <- p + v``.
+    """Gradient descent with momentum: ``v <- momentum v + g;  p <- p - lr v``.
 
     Parameters
     ----------

@@ -21,9 +21,9 @@ def sgd(xp: Any, p: Any, g: Any, *, lr: float) -> Any:
 
 @kernel
 def momentum_sgd(xp: Any, p: Any, g: Any, v: Any, *, lr: float, momentum: float) -> Any:
-    """``v' = momentum v - lr g;  p' = p + v'``"""
-    v = momentum * v - lr * g
-    return p + v, v
+    """``v' = momentum v + g;  p' = p - lr v'``"""
+    v = momentum * v + g
+    return p - lr * v, v
 
 
 @kernel
