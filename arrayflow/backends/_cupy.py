@@ -52,10 +52,10 @@ class CupyBackend(Backend):
         return f"cuda:{native}"
 
     def key(self, array: Any) -> Hashable:
-        return array.data.device_id  # type: ignore[no-any-return]
+        return array.data.device_id
 
     def context(self, native: Hashable) -> AbstractContextManager[Any]:
-        return self.cupy.cuda.Device(native)  # type: ignore[no-any-return]
+        return self.cupy.cuda.Device(native)
 
     def to_host(self, array: Any) -> Any:
         with self.context(self.key(array)):
@@ -106,4 +106,6 @@ class CupyBackend(Backend):
 
     @cached_property
     def natives(self) -> dict[str, Callable[..., Any]]:
-        return {}
+        from ._cupy_kernels import NATIVES
+
+        return NATIVES

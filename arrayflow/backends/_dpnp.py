@@ -41,7 +41,7 @@ class DpnpBackend(Backend):
         if not dpctl.get_devices():  # dpnp itself would fail with less to say
             raise BackendUnavailableError(
                 "dpnp is installed, but finds no SYCL device: it needs an OpenCL or Level Zero driver. The OpenCL "
-                "driver for CPUs is libintelocl.so, which pip installs with dpnp; name it in OCL_ICD_FILENAMES."
+                "driver for CPUs is libintelocl.so, which pip installs with dpnp; name it in OCL_ICD_FILENAMES"
             )
         import dpnp
 
@@ -66,7 +66,7 @@ class DpnpBackend(Backend):
         return tuple(self._by_name)
 
     def native(self, name: str) -> Hashable:
-        return self._by_name[name]  # type: ignore[no-any-return]
+        return self._by_name[name]
 
     def name_of(self, native: Hashable) -> str:
         for name, known in self._by_name.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cached_property
+from contextlib import AbstractContextManager, suppress
+from functools import cached_property, wraps
 from typing import Any
 
 from ..dtypes import DTYPES, DType
@@ -36,10 +37,8 @@ class JaxBackend(Backend):
         if not self._devices:
             found = list(self.jax.local_devices())
             if found[0].platform != "cpu":
-                try:
+                with suppress(RuntimeError):  # JAX_PLATFORMS can leave the host out
                     found += self.jax.local_devices(backend="cpu")
-                except RuntimeError:  # JAX_PLATFORMS leaves the host out
-                    pass
             self._devices = {self.name_of(d): d for d in found}
         return self._devices
 
@@ -47,7 +46,7 @@ class JaxBackend(Backend):
         return tuple(self._find())
 
     def native(self, name: str) -> Hashable:
-        return self._find()[name]  # type: ignore[no-any-return]
+        return self._find()[name]
 
     def name_of(self, native: Hashable) -> str:
         return f"jax:{native.platform}:{native.id}"  # type: ignore[attr-defined]
@@ -87,4 +86,33 @@ class JaxBackend(Backend):
 
     @cached_property
     def natives(self) -> dict[str, Callable[..., Any]]:
-        return {}
+        from ._jax_kernels import NATIVES
+
+        return NATIVES
+
+    def context(self, native: Hashable) -> AbstractContextManager[Any]:
+        return self.jax.default_device(native)
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """JAX makes constants, `isfinite` of integers say, on its default device: it becomes that of the inputs."""
+        if len(self._find()) == 1:
+            return function
+        array_type = type(self.xp.empty(0, dtype="int8"))  # of arrays, not of tracers
+        device_type = self.jax.Device
+        config = self.jax.config
+        first = self.jax.local_devices()[0]
+
+        @wraps(function)
+        def on_the_device_of_its_inputs(*args: Any, **kwargs: Any) -> Any:
+            for x in args:
+                if x.__class__ is list or x.__class__ is tuple:
+                    x = x[0] if x else None
+                if x.__class__ is array_type:
+                    device = x.device
+                    if device != (config.jax_default_device or first) and isinstance(device, device_type):
+                        with self.jax.default_device(device):
+                            return function(*args, **kwargs)
+                    break
+            return function(*args, **kwargs)
+
+        return on_the_device_of_its_inputs

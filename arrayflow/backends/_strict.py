@@ -28,15 +28,13 @@ class StrictBackend(Backend):
         info = xp.__array_namespace_info__()
         self._host = info.default_device()
         self._by_name = {self.name_of(d): d for d in info.devices()}
-        self._dtypes = {
-            d: {as_dtype(name): raw for name, raw in info.dtypes(device=d).items()} for d in info.devices()
-        }
+        self._dtypes = {d: {as_dtype(name): raw for name, raw in info.dtypes(device=d).items()} for d in info.devices()}
 
     def devices(self) -> tuple[str, ...]:
         return tuple(self._by_name)
 
     def native(self, name: str) -> Hashable:
-        return self._by_name[name]  # type: ignore[no-any-return]
+        return self._by_name[name]
 
     def name_of(self, native: Hashable) -> str:
         if native == self._host:
@@ -60,4 +58,15 @@ class StrictBackend(Backend):
 
     @cached_property
     def natives(self) -> dict[str, Callable[..., Any]]:
-        return {}
+        return {"isin": self._isin}
+
+    def _isin(self, x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+        # array-api-strict 2.6 ignores `invert`, and refuses floating arrays.
+        xp = self.xp
+        array: Any = x1 if isinstance(x1, self.array_types) else x2
+        x1, x2 = (
+            x if isinstance(x, self.array_types) else xp.asarray(x, dtype=array.dtype, device=array.device)
+            for x in (x1, x2)
+        )
+        found = xp.any(xp.expand_dims(x1, axis=-1) == xp.reshape(x2, (-1,)), axis=-1)
+        return xp.logical_not(found) if invert else found

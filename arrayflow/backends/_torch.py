@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 from ..errors import DTypeError
@@ -11,6 +12,9 @@ from ._host import ready, ready_copy
 from .protocol import Backend
 
 __all__ = ["TorchBackend"]
+
+# PyTorch stores uint16, uint32 and uint64, but computes little with them.
+_NOT_IMPLEMENTED = re.compile(r"not implemented for '(\w+)'")
 
 
 class TorchBackend(Backend):
@@ -34,7 +38,7 @@ class TorchBackend(Backend):
         return ("torch:cpu", *(f"torch:cuda:{i}" for i in range(gpus)))
 
     def native(self, name: str) -> Hashable:
-        return self.torch.device(name.removeprefix("torch:"))  # type: ignore[no-any-return]
+        return self.torch.device(name.removeprefix("torch:"))
 
     def name_of(self, native: Hashable) -> str:
         return f"torch:{native}"
@@ -67,7 +71,28 @@ class TorchBackend(Backend):
 
     @cached_property
     def natives(self) -> dict[str, Callable[..., Any]]:
-        return {}
+        from ._torch_kernels import NATIVES
+
+        return NATIVES
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def explained(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except (NotImplementedError, RuntimeError) as error:
+                missing = _NOT_IMPLEMENTED.search(str(error))
+                if missing is None:
+                    raise
+                what = {"Half": "float16", "BFloat16": "bfloat16", "ComplexFloat": "complex64"}
+                dtype = what.get(missing[1], missing[1].lower())
+                name = getattr(function, "__name__", "this function")
+                raise DTypeError(
+                    f"PyTorch has no {name} for {dtype} here. Cast first: af.astype(x, af.int64) for integers, "
+                    f"af.astype(x, af.float32) for the rest."
+                ) from error
+
+        return explained
 
 
 def _host_bfloat16() -> Any:

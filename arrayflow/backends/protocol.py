@@ -18,6 +18,26 @@ from .kernels import KERNELS
 __all__ = ["Backend"]
 
 
+class _Patched:
+    """A namespace some of whose functions were replaced; it remembers what it was asked for."""
+
+    def __init__(self, xp: Any, natives: dict[str, Callable[..., Any]]) -> None:
+        self._xp = xp
+        self._natives = natives
+
+    def __getattr__(self, name: str) -> Any:
+        value = self._natives.get(name) or getattr(self._xp, name)
+        setattr(self, name, value)
+        return value
+
+
+class _Known(dict[Any, DType]):
+    """Data types by a library's objects; those outside the standard are refused by name."""
+
+    def __missing__(self, raw: Any) -> DType:
+        raise DTypeError(f"{raw} is no data type of the array API standard. Use one of {', '.join(DTYPES)}.")
+
+
 class Backend:
     """One array library.
 
@@ -127,7 +147,7 @@ class Backend:
     @cached_property
     def dtype_of_raw(self) -> dict[Any, DType]:
         """`DType` by the library's own objects."""
-        return {raw: dtype for dtype, raw in self.raw_dtypes.items()}
+        return _Known((raw, dtype) for dtype, raw in self.raw_dtypes.items())
 
     def dtypes_on(self, native: Hashable) -> dict[DType, Any]:
         """The data types that one device has; some lack the 64-bit ones."""
@@ -152,11 +172,16 @@ class Backend:
         """Functions that replace the namespace's or a kernel's portable body, by name."""
         return {}
 
+    @cached_property
+    def patched(self) -> Any:
+        """The namespace with `natives` in the place of what it lacks or does otherwise, for kernels."""
+        return _Patched(self.xp, self.natives)
+
     def op(self, name: str) -> Callable[..., Any]:
         """The function on raw arrays called `name`: native, of the namespace, or a portable kernel."""
         function = self.natives.get(name)
         if function is None and name in KERNELS:
-            function = partial(KERNELS[name], self.xp)
+            function = partial(KERNELS[name], self.patched)
         if function is None:
             function = getattr(self.xp, name)
         return self.bind(function)

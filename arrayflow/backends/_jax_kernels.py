@@ -1,0 +1,22 @@
+"""Native bodies for JAX, whose arrays cannot be written to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+__all__ = ["NATIVES"]
+
+
+def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    if dtype is None and x.dtype.kind in "iu":  # jax.numpy widens in cumulative_sum, but not here
+        dtype = {"i": "int", "u": "uint"}[x.dtype.kind] + ("64" if jax.config.jax_enable_x64 else "32")
+    return jnp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+NATIVES: dict[str, Callable[..., Any]] = {
+    "cumulative_prod": cumulative_prod,
+}
