@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from ..autograd.parameter import Parameter
+from ..links.parameter import Parameter
 from ..autograd.variable import as_raw
 from ..backends import registry
 from ..device import Device, device_of_raw, move

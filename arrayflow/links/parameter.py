@@ -13,8 +13,8 @@ from ..device import Device, default_device, device_of_raw, move, move_or_copy
 from ..dtypes import DType, as_dtype
 from ..errors import DeviceMismatchError, GraphError, ShapeError
 from ..transfers import user_site
-from .tape import clock
-from .variable import Variable, _wrap, as_raw
+from ..autograd.tape import clock
+from ..autograd.variable import Variable, _wrap, as_raw
 
 __all__ = ["Parameter"]
 
