@@ -9,8 +9,8 @@ from typing import Any
 import array_api_compat.numpy as xp
 import numpy as np
 
-from . import _numpy_kernels as kernels
 from ..dtypes import DTYPES
+from . import _numpy_kernels as kernels
 from ._host import ready_copy
 from .protocol import Backend
 
