@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _numpy_random
+
 __all__ = ["NATIVES", "half_dtypes"]
 
 # Elements of a chunk of parameters on which a whole step runs while it is in the cache.
@@ -137,14 +139,6 @@ def adam(p: Any, g: Any, m: Any, v: Any, *, lr: float, beta1: float, beta2: floa
     return p, m, v
 
 
-def philox_words(key: tuple[int, int], counter: int, n: int) -> Any:
-    """`n` 64-bit words of the Philox stream of `key`, from block `counter` on."""
-    generator = np.random.Philox(
-        key=np.asarray(key, dtype=np.uint64), counter=np.asarray([counter, 0, 0, 0], np.uint64)
-    )
-    return generator.random_raw(n)
-
-
 NATIVES: dict[str, Callable[..., Any]] = {
     "linear": linear,
     "matmul_into": matmul_into,
@@ -156,5 +150,5 @@ NATIVES: dict[str, Callable[..., Any]] = {
     "sgd": sgd,
     "momentum_sgd": momentum_sgd,
     "adam": adam,
-    "philox_words": philox_words,
+    **_numpy_random.NATIVES,
 }
