@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy as shallow_copy
 from threading import Lock
 from typing import Any
 
@@ -89,12 +90,7 @@ class Device:
         if self is other:
             return True
         if isinstance(other, str):
-            if other == self.name:
-                return True
-            try:
-                return Device(other) is self
-            except DeviceError:
-                return False
+            return other == self.name or _by_name.get(other) is self or _same(self, other)
         return NotImplemented
 
     def __hash__(self) -> int:
@@ -137,6 +133,17 @@ def _resolve(spec: object, said_by: str = "") -> Device:
     device = Device._intern(backend, native)
     _by_name[spec] = device  # "cuda" and "cuda:0" are one object from now on
     return device
+
+
+def _same(device: Device, text: str) -> bool:
+    """Whether a string not seen before spells this device; no other library is loaded to tell."""
+    head, _, rest = text.partition(":")
+    if _CHAINER.get(head, head) != device.backend.prefix:
+        return False
+    try:
+        return bool(device.backend.resolve(rest) == device.native)
+    except DeviceError:
+        return False
 
 
 def _auto() -> Device:
@@ -386,7 +393,12 @@ def _to_device(x: Any, device: Device, copy: bool | None) -> Any:
     if hasattr(x, "__to_device__"):
         return x.__to_device__(device, copy)
     if isinstance(x, dict):
-        return type(x)((key, _to_device(value, device, copy)) for key, value in x.items())
+        moved = {key: _to_device(value, device, copy) for key, value in x.items()}
+        if type(x) is dict:
+            return moved
+        out = shallow_copy(x)  # keeps what a subclass adds, such as a default factory
+        out.update(moved)
+        return out
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*(_to_device(value, device, copy) for value in x))
     if isinstance(x, (list, tuple)):

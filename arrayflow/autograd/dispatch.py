@@ -59,7 +59,8 @@ def primitive(
     name, bracket, rest = signature.partition("(")
     if not bracket:
         rest = "x, /)" if len(rules) == 1 else "x1, x2, /)"
-    parameters = [p.partition("=")[0].strip() for p in _split(rest.rstrip(") ")) if p.strip() not in ("/", "*")]
+    rest = rest.strip().removesuffix(")")
+    parameters = [p.partition("=")[0].strip() for p in _split(rest) if p.strip() not in ("/", "*")]
     operands, statics = parameters[: len(rules)], parameters[len(rules) :]
     if promote is None:
         promote = operands if len(rules) == 2 and not statics else ()
@@ -96,10 +97,38 @@ def _general(made: Primitive, rest: str) -> Callable[..., Any]:
     name = made.name
     operands = "".join(o + ", " for o in made.operands)
     statics = ", ".join(f"{s!r}: {s}" for s in made.statics)
-    source = f"def {name}({rest}:\n    return _apply(({operands}), {{{statics}}})\n"
-    scope: dict[str, Any] = {"_apply": made.apply}
+    source = f"def {name}({rest}):\n"
+    if len(made.operands) == 1 and not made.outputs and not made.floating and made.definition is None:
+        # A type to compute in is the library's own object, which apply looks up.
+        plain = f"isinstance({made.operands[0]}, _Variable)" + (" and dtype is None" if "dtype" in made.statics else "")
+        source += f"    if {plain}:\n        return _short({made.operands[0]}, {{{statics}}})\n"
+    source += f"    return _apply(({operands}), {{{statics}}})\n"
+    scope: dict[str, Any] = {"_apply": made.apply, "_short": _one_operand(made), "_Variable": Variable}
     exec(source, scope)
     return scope[name]  # type: ignore[no-any-return]
+
+
+def _one_operand(made: Primitive) -> Callable[..., Any]:
+    impl, find = made.impl.get, made.find
+    has_rule, pick = made.rules[0] is not None, made.picks[0]
+
+    def short(x: Variable, statics: dict[str, Any]) -> Variable:
+        a = x.array
+        cls = a.__class__
+        y = (impl(cls) or find(a))(a, **statics)
+        if y.__class__ is not cls:
+            y = registry.backend_of(a).as_array(y)  # type: ignore[union-attr]
+        out = _new(Variable)
+        out.array = y
+        out._grad = None
+        node = x._node
+        if node is None or not has_rule or not _recording():
+            out._node = None
+        else:
+            out._node = Node(made, (x if node is True else node,), (pick(a, *statics.values(), y),), _FIX_1)
+        return out
+
+    return short
 
 
 def _unary(made: Primitive) -> Callable[..., Any]:

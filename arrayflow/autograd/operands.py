@@ -58,23 +58,32 @@ def prepare(primitive: Primitive, arguments: Sequence[Any]) -> tuple[Backend, li
     raws: list[Any] = []
     backend: Backend | None = None
     first: Any = None
+    numbers: list[tuple[int, Backend]] = []
     for i, x in enumerate(arguments):
         raw = x.array if isinstance(x, Variable) else x
         if raw is not None and raw.__class__ not in _KIND_OF_SCALAR:
             found = registry.backend_of(raw)
             if found is None:
                 raise no_array(primitive, arguments)
-            if raw.__class__ in found.scalar_types or (found.scalar_types and isinstance(raw, found.scalar_types)):
+            if found.scalar_types and isinstance(raw, found.scalar_types):
                 # A library's scalar, such as numpy.float64, is a value without a place, as Python's are.
-                raw = arguments[i] = raw.item()
+                numbers.append((i, found))
             elif backend is None:
                 backend, first = found, raw
             elif found is not backend or not (backend.one_device or backend.key(raw) == backend.key(first)):
                 raise mismatch(primitive.name, primitive.operands, arguments)
         raws.append(raw)
+    if numbers:
+        # Among raw arrays of their own library they are arrays too: NumPy makes them of its 0-d results.
+        alone = not any(isinstance(x, Variable) for x in arguments)
+        for i, found in numbers:
+            if alone and (backend is None or backend is found):
+                arguments[i] = raws[i] = found.as_array(raws[i])
+                backend, first = found, raws[i] if first is None else first
+            else:
+                arguments[i] = raws[i] = raws[i].item()
     if backend is None:
-        arrays = [x for x in arguments if registry.backend_of(x) is not None]
-        raise no_array(primitive, arguments) if not arrays else no_array(primitive, arrays)
+        raise no_array(primitive, arguments)
     _to_one_dtype(primitive, backend, arguments, raws, first)
     return backend, arguments, raws, first
 

@@ -1,0 +1,182 @@
+"""Steps against PyTorch's, on every device; state that moves, and numbers that are refused."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import arrayflow as af
+from arrayflow import optimizers
+from arrayflow.errors import DeviceMismatchError
+from arrayflow.optimizers.optimizer import OptimizerError
+
+CASES = [
+    pytest.param(lambda: optimizers.SGD(lr=0.1), "SGD", {"lr": 0.1}, id="SGD"),
+    pytest.param(
+        lambda: optimizers.MomentumSGD(lr=0.05, momentum=0.8), "SGD", {"lr": 0.05, "momentum": 0.8}, id="MomentumSGD"
+    ),
+    pytest.param(
+        lambda: optimizers.Adam(lr=0.01, beta1=0.8, beta2=0.95, eps=1e-6),
+        "Adam",
+        {"lr": 0.01, "betas": (0.8, 0.95), "eps": 1e-6},
+        id="Adam",
+    ),
+]
+
+
+def parameters(device, seed=0):
+    r = np.random.RandomState(seed)
+    return [af.Parameter(r.randn(*shape).astype(np.float32), device=device) for shape in ((3, 4), (4,), ())]
+
+
+def give_gradients(ps, step):
+    r = np.random.RandomState(100 + step)
+    for p in ps:
+        p.grad = af.asarray(np.asarray(r.randn(*p.shape), dtype=np.float32), device=p.device)
+
+
+class TestAgainstPyTorch:
+    @pytest.mark.parametrize(("make", "name", "numbers"), CASES)
+    def test_200_steps_on_the_same_gradients_agree(self, device, make, name, numbers):
+        torch = pytest.importorskip("torch", reason="PyTorch is the oracle")
+        ps = parameters(device)
+        qs = [torch.tensor(p.numpy(), requires_grad=True) for p in ps]
+        ours, theirs = make().setup(ps), getattr(torch.optim, name)(qs, **numbers)
+        for step in range(200):
+            give_gradients(ps, step)
+            for p, q in zip(ps, qs, strict=True):
+                q.grad = torch.tensor(p.grad.numpy())
+            ours.update()
+            theirs.step()
+        for p, q in zip(ps, qs, strict=True):
+            assert p.device is device
+            np.testing.assert_allclose(p.numpy(), q.detach().numpy(), rtol=2e-5, atol=1e-5)
+
+    @pytest.mark.parametrize(("make", "name", "numbers"), CASES)
+    def test_large_parameters_go_in_chunks_to_the_same_values(self, make, name, numbers):
+        torch = pytest.importorskip("torch", reason="PyTorch is the oracle")
+        start = np.random.RandomState(0).randn(300, 701).astype(np.float32)
+        p, q = af.Parameter(start, device="cpu"), torch.tensor(start, requires_grad=True)
+        ours, theirs = make().setup([p]), getattr(torch.optim, name)([q], **numbers)
+        for step in range(3):
+            g = np.random.RandomState(step).randn(*start.shape).astype(np.float32)
+            p.grad, q.grad = g, torch.tensor(g)
+            ours.update()
+            theirs.step()
+        np.testing.assert_allclose(p.numpy(), q.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+class TestUpdate:
+    def test_a_parameter_without_a_gradient_stays(self, device):
+        p, q = af.Parameter([1.0], device=device), af.Parameter([1.0], device=device)
+        optimizer = optimizers.Adam(lr=0.1).setup([p, q])
+        optimizer.update(lambda: af.sum(p * p))
+        assert q.numpy().tolist() == [1.0]
+        assert p.numpy().tolist() != [1.0]
+
+    def test_the_gradient_and_the_caller_s_arrays_are_not_written(self, device):
+        start = np.asarray([1.0, 2.0], dtype=np.float32)
+        p = af.Parameter(start, device=device)
+        later = np.asarray([5.0, 6.0], dtype=np.float32)
+        optimizer = optimizers.Adam(lr=0.1).setup([p])
+        optimizer.update(lambda: af.sum(p * p))
+        p.array = af.asarray(later, device=device).array
+        g = af.asarray([1.0, 1.0], device=device)
+        p.grad = g
+        optimizer.update()
+        assert start.tolist() == [1.0, 2.0]
+        assert later.tolist() == [5.0, 6.0]
+        assert g.numpy().tolist() == [1.0, 1.0]
+
+    def test_a_gradient_that_was_read_is_not_overwritten_by_the_next_step(self, device):
+        w, x = af.Parameter([[1.0, 2.0]], device=device), af.ones((3, 2), device=device)
+        from arrayflow import functions as F
+
+        def loss():
+            return af.sum(F.linear(x, w))
+
+        optimizer = optimizers.SGD(lr=0.1).setup([w])
+        optimizer.update(loss)
+        first = w.grad
+        before = first.numpy().tolist()
+        w.cleargrad()
+        af.sum(F.linear(2 * x, w)).backward()
+        assert first.numpy().tolist() == before
+        assert w.grad.numpy().tolist() == [[6.0, 6.0]]
+
+    def test_no_step_reads_the_device(self, device):
+        ps = parameters(device)
+        give_gradients(ps, 0)
+        optimizer = optimizers.Adam().setup(ps)
+        with af.transfers() as ledger:
+            optimizer.update()
+            optimizer.update()
+        assert ledger.count == 0
+
+    def test_numpy_numbers_never_promote(self, device):
+        p = af.Parameter([1.0], device=device)
+        optimizer = optimizers.Adam(lr=np.float64(0.1), eps=np.float32(1e-8)).setup([p])
+        optimizer.lr = np.float64(0.2)
+        optimizer.update(lambda: af.sum(p * p))
+        assert type(optimizer.lr) is float
+        assert p.dtype == "float32"
+
+    def test_before_setup_and_without_parameters(self):
+        with pytest.raises(OptimizerError, match=r"Call setup\(model\) first"):
+            optimizers.SGD().update()
+        with pytest.raises(OptimizerError, match="no parameter to train"):
+            optimizers.SGD().setup([])
+        with pytest.raises(TypeError, match="0 is a Variable, but must be a Parameter"):
+            optimizers.SGD().setup([af.ones((1,), device="cpu")])
+
+    @pytest.mark.parametrize("lr", [-0.1, float("nan"), float("inf")])
+    def test_step_sizes_that_are_none(self, lr):
+        with pytest.raises(OptimizerError, match="lr must be"):
+            optimizers.SGD(lr=lr)
+        with pytest.raises(OptimizerError, match=r"beta1 must be in \[0, 1\)"):
+            optimizers.Adam(beta1=1.0)
+
+    def test_a_gradient_elsewhere_changes_nothing(self):
+        p, q = af.Parameter([1.0], device="cpu"), af.Parameter([1.0], device="strict:device1", name="q")
+        optimizer = optimizers.SGD(lr=0.1).setup([p, q])
+        p.grad = [1.0] if False else af.ones((1,), device="cpu")
+        object.__setattr__(q, "_grad", af.ones((1,), device="strict:device2").array)
+        with pytest.raises(DeviceMismatchError, match=r"'q' lives on strict:device1, its gradient on strict:device2"):
+            optimizer.update()
+        assert p.numpy().tolist() == [1.0]
+
+
+class TestMoving:
+    @pytest.mark.parametrize(("make", "name", "numbers"), CASES)
+    def test_three_steps_there_and_back_are_nine_steps(self, make, name, numbers):
+        still, moving = parameters("strict:device1"), parameters("strict:device1")
+        a, b = make().setup(still), make().setup(moving)
+        for step, place in enumerate(["strict:device1"] * 3 + ["strict:device2"] * 3 + ["strict:device1"] * 3):
+            if moving[0].device != place:
+                with af.transfers() as ledger:
+                    af.to_device(b, place)
+                arrays = len(moving) * (2 + len(b.state_names))  # values, gradients, state
+                assert ledger.count == arrays
+            give_gradients(still, step)
+            give_gradients(moving, step)
+            a.update()
+            b.update()
+        for p, q in zip(still, moving, strict=True):
+            assert p.numpy().tobytes() == q.numpy().tobytes()
+
+    def test_identity_of_parameters_is_kept(self, device):
+        p = af.Parameter([1.0], device="cpu")
+        optimizer = optimizers.Adam().setup([p])
+        assert af.to_device(optimizer, device) is optimizer
+        assert p.device is device
+        assert af.device_of(optimizer) is device
+
+    def test_a_deep_copy_steps_on_its_own(self, device):
+        p = af.Parameter([1.0, 2.0], device=device)
+        optimizer = optimizers.Adam(lr=0.1).setup([p])
+        optimizer.update(lambda: af.sum(p * p))
+        q, twin = copy.deepcopy((p, optimizer))
+        twin.update(lambda: af.sum(q * q))
+        assert q.numpy().tolist() != p.numpy().tolist()
+        optimizer.update(lambda: af.sum(p * p))
+        assert q.numpy().tolist() == p.numpy().tolist()
