@@ -50,6 +50,8 @@ class ArchiveWriter:
         return self
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if error is not None:
+            self._zip.fp = None  # closed without its directory, so that nobody takes a part for the whole
         self._zip.close()
 
     def array(self, name: str, host: Any) -> None:
@@ -229,12 +231,12 @@ class Archive:
 
     def _read_notes(self) -> None:
         notes: dict[str, Any] = {}
-        where = f"{self.label}: the member '{NOTES}'"
+        where = f"{self.label}: the member '{NOTES}' is damaged"
         if NOTES in self._infos:
             if self._headers[NOTES].dtype != TEXT:
-                raise FileFormatError(f"{where} is damaged: it holds {self._headers[NOTES].dtype!s}, not a string.")
+                raise FileFormatError(f"{where}: it holds {self._headers[NOTES].dtype!s}, not a string.")
             text = self.value(NOTES)
-            with self._reading(f"{where} is damaged"):
+            with self._reading(where):
                 notes = json.loads(text)
                 version = notes["format"]
             if version != _VERSION:
@@ -243,22 +245,28 @@ class Archive:
                     f"Update it: pip install -U arrayflow."
                 )
         names = [name for name in self._infos if name != NOTES]
-        with self._reading(f"{where} is damaged"):
-            aliases = dict(notes.get("aliases", {}))
-            self.uninitialised = frozenset(notes.get("uninitialised", ()))
-            self._bfloat16 = frozenset(notes.get("dtypes", {}))
+        with self._reading(where):
             if notes and notes["arrays"] != len(names):
                 raise ValueError(f"{notes['arrays']} arrays were saved, {len(names)} are there")
-            if any(
-                kind != _BFLOAT16 or self._headers[name].dtype != "uint16"
-                for name, kind in notes.get("dtypes", {}).items()
-            ):
-                raise ValueError("a type it names does not fit its array")
-            if self.uninitialised & {*names, *aliases} or not aliases.keys().isdisjoint(names):
-                raise ValueError("a name means two things")
+            aliases, dtypes, without = (notes.get(key, {}) for key in ("aliases", "dtypes", "uninitialised"))
+            self._check_notes(aliases, dtypes, without, names)
+            self.uninitialised = frozenset(without)
+            self._bfloat16 = frozenset(dtypes)
             for name in names:
                 self.entries[name] = Entry(name, self._dtype(name), self._headers[name].shape)
             self.entries |= {name: self.entries[stored] for name, stored in aliases.items()}
+
+    def _check_notes(self, aliases: Any, dtypes: Any, without: Any, names: list[str]) -> None:
+        if (
+            not isinstance(aliases, dict)
+            or not isinstance(dtypes, dict)
+            or any(type(name) is not str for name in without)
+        ):
+            raise ValueError("it does not list names")
+        if any(kind != _BFLOAT16 or self._headers[name].dtype != "uint16" for name, kind in dtypes.items()):
+            raise ValueError("a type it names does not fit its array")
+        if not {*names, *aliases}.isdisjoint(without) or not aliases.keys().isdisjoint(names):
+            raise ValueError("a name means two things")
 
     def _dtype(self, name: str) -> DType | str:
         if name not in self._bfloat16:

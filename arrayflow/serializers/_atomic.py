@@ -45,7 +45,7 @@ def replacing(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> Iter
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
         if not stat.S_ISREG(old.st_mode):
             with open(target, "wb") as stream:
-                yield stream
+                yield _Straight(stream)  # type: ignore[misc]
             return
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
@@ -69,6 +69,14 @@ def replacing(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> Iter
             os.unlink(temporary)
         raise
     _sync_folder(folder)
+
+
+class _Straight:
+    """A stream to a device or a pipe, without the positions that only some of them pretend to have."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.write = stream.write
+        self.flush = stream.flush
 
 
 def _tag(text: str) -> str:

@@ -26,7 +26,7 @@ def name_fault(name: str) -> str | None:
     for part in name.split("/"):
         if part in ("", ".", ".."):
             return f"its part {part!r} names a folder"
-    if "\\" in name or re.match("[A-Za-z]:", name):
+    if "\\" in name or re.match("[A-Za-z]:/", name):
         return "a backslash or a drive letter makes it a path on Windows"
     if any(ord(c) < 32 or ord(c) == 127 for c in name):
         return "it holds a control character"

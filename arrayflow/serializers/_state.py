@@ -109,7 +109,8 @@ def _leaf(mapping: Any, key: str, value: Any, name: str, entry: str) -> Slot:
             return Slot(lambda: value, lambda host: put(host.item()), DTYPES[dtype_name], (), restore=put)
     raise TypeError(
         f"{entry}: {name!r} is a {type(value).__name__}, which a file cannot hold. It holds Links, optimizers, "
-        f"Variables, arrays, numbers, strings and None, in dictionaries. A list: {{str(i): x for i, x in enumerate(values)}}."
+        f"Variables, arrays, numbers, strings and None, in dictionaries. "
+        f"A list: {{str(i): x for i, x in enumerate(values)}}."
     )
 
 
