@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+DEVICES = os.environ.get("ARRAYFLOW_TEST_DEVICES", "cpu torch:cpu jax:cpu:0 dpnp:cpu strict:device1").split()
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -16,8 +17,14 @@ def run_example():
 
     def run(device, module, *args, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ARRAYFLOW_")}
-        env |= {"ARRAYFLOW_DEVICE": device, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"} | environment
+        env |= {"ARRAYFLOW_DEVICE": str(device), "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"} | environment
         command = [sys.executable, "-m", f"arrayflow.examples.{module}", *map(str, args)]
         return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
     return run
+
+
+def pytest_generate_tests(metafunc):
+    """The devices that the examples promise to run on, in the place of those of the other tests."""
+    if "device" in metafunc.fixturenames:
+        metafunc.parametrize("device", DEVICES, indirect=True)

@@ -34,24 +34,24 @@ def ledger(stdout):
 
 
 class TestDigits:
-    def test_it_learns_saves_and_verifies(self, trained, device_name):
-        stdout, stderr, losses = trained(device_name)
+    def test_it_learns_saves_and_verifies(self, trained, device):
+        stdout, stderr, losses = trained(device)
         assert stderr == ""
         assert (
             len(re.findall(r"^epoch +\d+/20  loss \d\.\d{4}  test accuracy \d+\.\d\d%$", stdout, re.MULTILINE))
             == EPOCHS
         )
-        assert float(re.search(rf"^test accuracy (\d+\.\d\d)% on {device_name}$", stdout, re.MULTILINE)[1]) >= 97
+        assert float(re.search(rf"^test accuracy (\d+\.\d\d)% on {device}$", stdout, re.MULTILINE)[1]) >= 97
         assert "saved, loaded into a fresh model and verified" in stdout
         assert len(losses) == EPOCHS * (1437 // 32)
 
-    def test_the_first_fifty_losses_are_those_of_the_host(self, trained, device_name):
-        assert trained(device_name)[2][:50] == pytest.approx(trained("cpu")[2][:50], abs=1e-4)
+    def test_the_first_fifty_losses_are_those_of_the_host(self, trained, device):
+        assert trained(device)[2][:50] == pytest.approx(trained("cpu")[2][:50], abs=1e-4)
 
-    def test_it_ends_with_what_moved_from_which_line(self, trained, device_name):
-        stdout = trained(device_name)[0]
+    def test_it_ends_with_what_moved_from_which_line(self, trained, device):
+        stdout = trained(device)[0]
         rows = ledger(stdout)
-        if device_name == "cpu":
+        if device == "cpu":
             assert stdout.endswith("What moved between devices:\nnothing moved\n")
             return
         assert {kind for _, _, _, kind, _, _ in rows} == {"explicit"}
@@ -60,10 +60,10 @@ class TestDigits:
         assert (4, 1797 * 64 + 1797 * 4, "h2d", "explicit", "to_device") in [row[:5] for row in rows]
         assert (EPOCHS, EPOCHS * 8, "d2h", "explicit", "numpy()") in [row[:5] for row in rows]
 
-    def test_the_moves_are_the_same_on_every_device(self, trained, device_name):
-        if device_name == "cpu":
+    def test_the_moves_are_the_same_on_every_device(self, trained, device):
+        if device == "cpu":
             return
-        assert ledger(trained(device_name)[0]) == ledger(trained("strict:device1")[0])
+        assert ledger(trained(device)[0]) == ledger(trained("strict:device1")[0])
 
 
 class TestOptions:

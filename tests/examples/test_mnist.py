@@ -48,8 +48,8 @@ def losses(run_example, folder, tmp_path_factory):
 
 
 class TestMnist:
-    def test_the_first_fifty_losses_are_those_of_the_host(self, losses, device_name):
-        found = losses(device_name)
+    def test_the_first_fifty_losses_are_those_of_the_host(self, losses, device):
+        found = losses(device)
         assert len(found) == STEPS
         assert found == pytest.approx(losses("cpu"), abs=1e-4)
 
