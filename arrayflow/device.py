@@ -10,10 +10,10 @@ from copy import copy as shallow_copy
 from threading import Lock
 from typing import Any
 
-from . import transfers as ledger
 from .backends import registry
 from .backends.protocol import Backend
 from .errors import BackendUnavailableError, DeviceError, DeviceMismatchError, TransferError
+from .transfers import Direction, Kind, record, user_site
 
 __all__ = [
     "Device",
@@ -293,7 +293,7 @@ def device_of(x: Any) -> Device:
         elif device is not first[1]:
             raise DeviceMismatchError(
                 f"device_of: the parts of x live on different devices: {first[0]} on {first[1]}, {path} on {device} "
-                f"(at {ledger.user_site()}). Move them together: x = af.to_device(x, {str(first[1])!r})."
+                f"(at {user_site()}). Move them together: x = af.to_device(x, {str(first[1])!r})."
             )
     if first is None:
         raise TransferError(f"device_of: there is no array in this {type(x).__name__}. Python scalars have no device.")
@@ -303,7 +303,7 @@ def device_of(x: Any) -> Device:
 # --- the transfer point ---------------------------------------------------------------------------
 
 
-def move(array: Any, device: Device, *, kind: ledger.Kind = "explicit", entry: str = "to_device") -> Any:
+def move(array: Any, device: Device, *, kind: Kind = "explicit", entry: str = "to_device") -> Any:
     """Move one raw array: the only function of arrayflow in which bytes cross between devices.
 
     Already there, the same object comes back and nothing is recorded. Otherwise the result shares
@@ -323,8 +323,8 @@ def move(array: Any, device: Device, *, kind: ledger.Kind = "explicit", entry: s
         _check_dtype(array, backend, device)
         host = array if backend.is_host else backend.to_host(array)
         moved = host if target.is_host else target.from_host(host, device.native)
-    direction: ledger.Direction = "h2d" if source.is_host else "d2h" if device.is_host else "d2d"
-    ledger.record(direction, kind, source.name, device.name, entry, nbytes(array, backend))
+    direction: Direction = "h2d" if source.is_host else "d2h" if device.is_host else "d2d"
+    record(direction, kind, source.name, device.name, entry, nbytes(array, backend))
     return moved
 
 
@@ -343,7 +343,7 @@ def nbytes(array: Any, backend: Backend) -> int:
     return size * (dtype.itemsize if dtype is not None else array.dtype.itemsize)
 
 
-def to_host(array: Any, *, kind: ledger.Kind = "explicit", entry: str = "to_host") -> Any:
+def to_host(array: Any, *, kind: Kind = "explicit", entry: str = "to_host") -> Any:
     """The values of a raw array as a NumPy array; the same object where it is one."""
     return move(array, Device("cpu"), kind=kind, entry=entry)
 
@@ -413,7 +413,7 @@ def move_or_copy(array: Any, device: Device, copy: bool | None) -> Any:
         if copy is False and not there:
             raise TransferError(
                 f"to_device: copy=False, but the array is on {device_of_raw(array)} and would have to be copied to {device} "
-                f"(at {ledger.user_site()}). Drop copy=False."
+                f"(at {user_site()}). Drop copy=False."
             )
         if copy and there:
             return device.backend.copy(array)
