@@ -22,7 +22,7 @@ from ..dtypes import DTYPES, DType, as_dtype
 from ..errors import ArrayflowError, DTypeError, FileFormatError
 from ..typing import Shape
 from ._names import NOTES, name_fault
-from ._npy import CHUNK, TEXT, Header, c_order_chunks, descr_of, format_header, parse_header, raw_bytes
+from ._npy import CHUNK, TEXT, Header, c_order_chunks, format_header, parse_header, raw_bytes
 
 __all__ = ["Archive", "ArchiveWriter", "Entry"]
 
@@ -58,10 +58,8 @@ class ArchiveWriter:
         """Store a host array."""
         if as_dtype(host.dtype) == _BFLOAT16:
             self._dtypes[name] = str(_BFLOAT16)
-            descr, host = descr_of(_BFLOAT16), host.view("uint16")
-        else:
-            descr = host.dtype.str
-        self._member(name, format_header(descr, host.shape), c_order_chunks(host), host.nbytes)
+            host = host.view("uint16")
+        self._member(name, format_header(host.dtype.str, host.shape), c_order_chunks(host), host.nbytes)
         self._count += 1
 
     def text(self, name: str, text: str) -> None:

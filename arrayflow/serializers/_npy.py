@@ -17,7 +17,7 @@ from ..dtypes import DTYPES, DType
 from ..errors import FileFormatError
 from ..typing import Shape
 
-__all__ = ["CHUNK", "TEXT", "Header", "c_order_chunks", "descr_of", "format_header", "parse_header", "raw_bytes"]
+__all__ = ["CHUNK", "TEXT", "Header", "c_order_chunks", "format_header", "parse_header", "raw_bytes"]
 
 CHUNK = 1 << 20  # bytes held at a time while values go to or come from a file
 TEXT = "str"  # stands where an array has its DType
@@ -25,11 +25,10 @@ TEXT = "str"  # stands where an array has its DType
 _MAGIC = b"\x93NUMPY"
 _LONGEST = 10_000  # characters of a header that are parsed, as in NumPy: a longer literal could exhaust the parser
 _ORDER = "<" if sys.byteorder == "little" else ">"
-# The format has no bfloat16: its bits are stored as uint16 (see `descr_of`).
+# The format has no bfloat16: its bits are stored as uint16, and the archive's notes say so.
 _BY_CODE = {
     f"{name[0]}{dtype.itemsize}": dtype for name, dtype in DTYPES.items() if name != "bfloat16"
 }  # b1, i8, u2, f4, c16
-_CODES = {dtype: code for code, dtype in _BY_CODE.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +46,6 @@ class Header:
     def nbytes(self) -> int:
         """Bytes that the values take."""
         return prod(self.shape) * self.itemsize
-
-
-def descr_of(dtype: DType) -> str:
-    """The format's name of a data type in this machine's byte order; that of uint16 for bfloat16."""
-    code = "u2" if dtype == "bfloat16" else _CODES[dtype]
-    return f"{'|' if dtype.itemsize == 1 else _ORDER}{code}"
 
 
 def format_header(descr: str, shape: Shape) -> bytes:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from arrayflow.autograd.variable import Variable
+from arrayflow.backends import registry
 from arrayflow.device import Device, device_of_raw, move, to_host
 from arrayflow.dtypes import DTYPES
-from arrayflow.errors import GraphError
+from arrayflow.errors import DTypeError, GraphError
 from arrayflow.serializers import load_npz, read_npz, save_npz
 from arrayflow.transfers import transfers
 
@@ -96,6 +97,14 @@ class TestRoundTrip:
         load_npz(file, state)
         assert state["x"].dtype == ml_dtypes.bfloat16
         assert (state["x"].view("uint16") == x.view("uint16")).all()
+
+    def test_bfloat16_without_its_package_is_refused_by_name(self, monkeypatch):
+        ml_dtypes = pytest.importorskip("ml_dtypes")
+        file = saved({"x": np.zeros(2, dtype=ml_dtypes.bfloat16)})
+        host = registry.get("cpu")
+        monkeypatch.setattr(host, "raw_dtypes", {d: raw for d, raw in host.raw_dtypes.items() if d != "bfloat16"})
+        with pytest.raises(DTypeError, match=r"the BytesIO: array 'x' is bfloat16, .* pip install ml_dtypes"):
+            read_npz(file)
 
     def test_python_numbers_strings_and_none_keep_their_type_and_value(self):
         values = {
