@@ -31,7 +31,7 @@ class DpnpBackend(Backend):
     """Arrays of dpnp."""
 
     prefix = "dpnp"
-    packages = ("dpnp",)
+    packages = ("dpnp", "dpctl")
     install = "pip install dpnp"
 
     def __init__(self) -> None:

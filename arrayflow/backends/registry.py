@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from threading import RLock
 from typing import Any
+from weakref import WeakSet
 
 from ..errors import BackendUnavailableError, DeviceError
 from .protocol import Backend
@@ -37,9 +40,11 @@ _PACKAGES = {
 _lock = RLock()
 _loaded: dict[str, Backend] = {}
 _by_type: dict[type, Backend] = {}
+_no_arrays: WeakSet[type] = WeakSet()
 _listeners: list[Callable[[Backend], None]] = []
 
 
+@cache
 def _third_party() -> dict[str, Any]:
     return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
 
@@ -53,12 +58,17 @@ def _load_class(prefix: str) -> type[Backend]:
     target = _BUILT_IN.get(prefix)
     if target is not None:
         module, _, name = target.partition(":")
-        return getattr(import_module(module), name)  # type: ignore[no-any-return]
+        return getattr(import_module(module), name)
     point = _third_party().get(prefix)
     if point is None:
         known = ", ".join(prefixes())
         raise DeviceError(f"No array library goes by the device prefix {prefix!r}. Prefixes known here: {known}.")
-    return point.load()  # type: ignore[no-any-return]
+    try:
+        return point.load()
+    except Exception as error:  # somebody else's code, which must not take af.devices() down
+        raise BackendUnavailableError(
+            f"the backend {point.value!r}, registered for {prefix!r} by {point.dist.name}, cannot be loaded: {error}"
+        ) from error
 
 
 def get(prefix: str) -> Backend:
@@ -82,10 +92,11 @@ def get(prefix: str) -> Backend:
             backend = cls()
         except BackendUnavailableError:
             raise
-        except ImportError as error:
-            raise BackendUnavailableError(
-                f"the library behind {prefix!r} cannot be imported ({error}). Install it: {cls.install}"
-            ) from error
+        except Exception as error:
+            missing = isinstance(error, ModuleNotFoundError) and error.name in cls.packages
+            what = "is not installed" if missing else f"is installed, but cannot be used here: {error}"
+            way_out = f". Install it: {cls.install}" if isinstance(error, ModuleNotFoundError) else ""
+            raise BackendUnavailableError(f"{cls.packages[0]} {what}{way_out}") from error
         _loaded[prefix] = backend
         for listener in _listeners:
             listener(backend)
@@ -109,23 +120,25 @@ def why_missing(prefix: str) -> str | None:
     return None
 
 
-def _candidates(cls: type) -> list[str]:
-    found = []
-    for base in cls.__mro__:
-        root = base.__module__.partition(".")[0]
-        if root in _PACKAGES and _PACKAGES[root] not in found:
-            found.append(_PACKAGES[root])
-    return found
+def _candidates(cls: type) -> Iterator[str]:
+    """The backends to which the packages of a class and its bases belong, nearest first."""
+    for root in dict.fromkeys(base.__module__.partition(".")[0] for base in cls.__mro__):
+        if root in _PACKAGES:
+            yield _PACKAGES[root]
+        else:
+            for prefix in _third_party():
+                with suppress(DeviceError):
+                    if root in _load_class(prefix).packages:
+                        yield prefix
 
 
 def backend_of_type(cls: type) -> Backend | None:
     """The backend whose arrays are of class `cls`, or None where it is no array class."""
     backend = _by_type.get(cls)
-    if backend is not None or cls in (int, float, bool, complex, str, list, tuple, dict, type(None)):
+    if backend is not None or cls in _no_arrays:
         return backend
     with _lock:
-        # A type of no built-in library can only be a third party's.
-        for prefix in _candidates(cls) or _third_party():
+        for prefix in _candidates(cls):
             try:
                 backend = get(prefix)
             except DeviceError:
@@ -133,6 +146,7 @@ def backend_of_type(cls: type) -> Backend | None:
             if issubclass(cls, (*backend.array_types, *backend.scalar_types)):
                 _by_type[cls] = backend
                 return backend
+        _no_arrays.add(cls)
     return None
 
 
