@@ -36,7 +36,10 @@ class Slot:
     owner : object, optional
         The object whose value this is. Slots with one owner are tied: their value is stored once and set once.
     restore : callable, optional
-        ``restore(old)`` puts back what `get` gave, None included; by default `set`, and nothing for None.
+        ``restore(old)`` puts back what `peek` gave, None included; by default `set`, and nothing for None.
+    peek : callable, optional
+        ``peek()`` is `get`, but for a first value that is still to be computed it gives None instead of computing it:
+        it is about to be replaced. By default `get`.
 
     Examples
     --------
@@ -49,7 +52,7 @@ class Slot:
     (0.5, arrayflow.float64, ())
     """
 
-    __slots__ = ("_check", "_restore", "dtype", "get", "owner", "set", "shape")
+    __slots__ = ("_check", "_restore", "dtype", "get", "owner", "peek", "set", "shape")
 
     def __init__(
         self,
@@ -60,9 +63,11 @@ class Slot:
         check: Callable[[Shape], str | None] | None = None,
         owner: Any = None,
         restore: Callable[[Any], None] | None = None,
+        peek: Callable[[], Any] | None = None,
     ) -> None:
         self.get = get
         self.set = set
+        self.peek = get if peek is None else peek
         self.dtype = dtype
         self.shape = None if shape is None else tuple(shape)
         self.owner = owner
@@ -74,7 +79,7 @@ class Slot:
         return None if self._check is None else self._check(shape)
 
     def restore(self, old: Any) -> None:
-        """Put back what `get` gave before `set`."""
+        """Put back what `peek` gave before `set`."""
         if self._restore is not None:
             self._restore(old)
         elif old is not None:

@@ -194,7 +194,7 @@ def _faults(slots: dict[str, Slot], archive: Archive, values: dict[str, Any]) ->
         if found is None:
             if name not in archive.uninitialised:
                 missing.append(f"{name}: {_facts(slot)}")
-            elif slot.get() is not None:
+            elif slot.shape is not None or slot.peek() is not None:
                 lost.append(f"{name}: {_facts(slot)} in the object")
             continue
         if slot.dtype not in (found.dtype, _NOTHING):
@@ -257,12 +257,12 @@ def assign(slots: dict[str, Slot], archive: Archive, values: dict[str, Any]) -> 
                 value = value.copy()  # two owners never share memory
             used.add(stored)
             first = slots[here[0]]
-            done.append((here[0], first, first.get()))
+            done.append((here[0], first, first.peek()))
             first.set(value)
             for name in here[1:]:
                 # Tied slots of a dictionary hold one array, so each of them is given it.
                 slot, new = slots[name], first.get()
-                old = slot.get()
+                old = slot.peek()
                 if old is not new:
                     done.append((name, slot, old))
                     slot.set(new)
