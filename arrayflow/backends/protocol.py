@@ -97,7 +97,7 @@ class Backend:
 
     def key(self, array: Any) -> Hashable:
         """The library's own device object of an array; equal for equal devices."""
-        return array.device  # type: ignore[no-any-return]
+        return array.device
 
     def context(self, native: Hashable) -> AbstractContextManager[Any] | None:
         """A context in which the library computes on a device, for libraries that need one."""

@@ -149,9 +149,7 @@ class TestNoGPU:
             raise RuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient")
 
         stand_in.install(monkeypatch, count=fail)
-        with pytest.raises(
-            BackendUnavailableError, match=r"^cupy is installed, .* a GPU here: cudaErrorIns"
-        ):
+        with pytest.raises(BackendUnavailableError, match=r"^cupy is installed, .* a GPU here: cudaErrorIns"):
             CupyBackend()
 
     def test_with_a_driver_and_no_gpu(self, monkeypatch):
