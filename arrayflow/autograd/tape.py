@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..backends import registry
 from ..config import backprop_enabled
-from ..device import device_of_raw
+from ..device import Device, device_of_raw
 from ..errors import DeviceMismatchError, GraphError, ShapeError
 from ..transfers import user_site
 from .variable import Variable, _wrap, as_raw
@@ -65,13 +65,14 @@ class Node:
 class Output(Node):
     """One output of an operation that has several: its parent is the operation's node."""
 
-    __slots__ = ("index",)
+    __slots__ = ("count", "index")
 
     gather: ClassVar[Primitive]
 
-    def __init__(self, node: Node, index: int) -> None:
+    def __init__(self, node: Node, index: int, count: int) -> None:
         super().__init__(Output.gather, (node,), (None,), (None,))
         self.index = index
+        self.count = count
 
 
 def _nodes_behind(vertices: Iterable[Any]) -> list[Node]:
@@ -130,8 +131,9 @@ def _cotangent(output: Variable, given: Any, create_graph: bool) -> Any:
                 f"backward: a Variable of shape {output.shape} needs its cotangent; only one of a single element has "
                 f"ones by default. Reduce it, af.sum(y).backward(), or pass y.backward(grad) with grad of that shape."
             )
-        g = device.backend.create("ones", device.native, output.shape, dtype=output.dtype)
-        return _wrap(g) if create_graph else g
+        if create_graph:
+            return _wrap(device.backend.create("ones", device.native, output.shape, dtype=output.dtype))
+        return _ones(output, device)
     g = as_raw(given)
     found = registry.backend_of(g)
     if found is not backend or device_of_raw(g) is not device:
@@ -147,6 +149,30 @@ def _cotangent(output: Variable, given: Any, create_graph: bool) -> Any:
     if create_graph:
         return given if isinstance(given, Variable) and given.array is g else _wrap(g)
     return device.backend.copy(g)  # a leaf may keep it, so it must not be the caller's
+
+
+def _ones(output: Variable, device: Device) -> Any:
+    """Ones of an output of one element: one array for all, as long as no Variable will hold it."""
+    node = output._node
+    if output.array.shape != () or node is True or node.wanted is not None:  # type: ignore[union-attr]
+        return device.backend.create("ones", device.native, output.shape, dtype=output.dtype)
+    key = (device, output.array.dtype)
+    found = _ONES.get(key)
+    if found is None:
+        found = _ONES[key] = device.backend.create("ones", device.native, (), dtype=output.dtype)
+    return found
+
+
+_ONES: dict[tuple[Device, Any], Any] = {}
+
+
+def _own(g: Any) -> Any:
+    """A gradient that a leaf may keep: the ones that all sweeps share are copied."""
+    if g.shape == () and not isinstance(g, Variable):
+        for shared in _ONES.values():
+            if g is shared:
+                return registry.backend_of(g).copy(g)  # type: ignore[union-attr]
+    return g
 
 
 def _seed(outputs: Sequence[Any], cotangents: Sequence[Any], create_graph: bool) -> dict[Any, Any]:
@@ -221,7 +247,8 @@ def backward(
         with _on_device(outputs[0]):
             _sweep(order, found, create_graph, retain_graph or create_graph, set())
             for leaf, g in found.items():
-                leaf._accumulate(g)
+                # The ones that all sweeps share are nobody's to keep.
+                leaf._accumulate(_own(g))
     finally:
         backprop_enabled.reset(token)
 
@@ -282,4 +309,4 @@ def gradients(
     finally:
         backprop_enabled.reset(token)
     out = [found.get(_vertex(x)) for x in inputs]
-    return [g if g is None or isinstance(g, Variable) else Variable(g) for g in out]
+    return [g if g is None or isinstance(g, Variable) else Variable(_own(g)) for g in out]

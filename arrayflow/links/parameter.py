@@ -108,6 +108,7 @@ class Parameter(Variable):
         """Take `raw` as the values, as it is."""
         _set_array(self, raw)
         self._initializer = None
+        self._buffer = None
         self._shape = tuple(raw.shape)
         self._dtype = registry.backend_of(raw).dtype_of_raw[raw.dtype]  # type: ignore[union-attr]
         self._device = device_of_raw(raw)
@@ -208,7 +209,6 @@ class Parameter(Variable):
             raise ShapeError(f"Parameter {self.path!r} has the shape {self._shape}, but the array assigned to it {tuple(raw.shape)}.")
         # A copy, because an optimizer writes into it and the caller may still hold the original.
         self._settle(backend.copy(raw))
-        self._buffer = None
 
     @property
     def grad(self) -> Variable | None:
@@ -221,24 +221,17 @@ class Parameter(Variable):
         self._buffer = None
         Variable.grad.fset(self, value)  # type: ignore[attr-defined]
 
-    def _take_buffer(self) -> Any:
-        """The array that the last gradient was written into, if nobody else can hold it; a rule may fill it again."""
-        buffer = self._buffer
-        if buffer is None or self._grad is not None:
-            return None
-        raw = self.array
-        if buffer.shape != raw.shape or buffer.dtype != raw.dtype or buffer.__class__ is not raw.__class__:
-            return None
-        return buffer
-
-    def _keep_buffer(self, part: Any) -> None:
-        self._buffer = part
+    def _fill(self, rule: Any, g: Any, saved: Any) -> Any:
+        """Apply a rule that can write into the array of the last gradient, if nobody else can hold that."""
+        part = rule(g, *saved, self._buffer if self._grad is None else None)
+        _set_buffer(self, part)
+        return part
 
     def _commit(self, raw: Any) -> None:
         """Take what a step function made of the values: a new array, or the same one, written in place."""
         if raw is self.array:
             clock.changes += 1
-            self._changed = clock.changes
+            _set_changed(self, clock.changes)
         else:
             _set_array(self, raw)
 
@@ -263,6 +256,8 @@ class Parameter(Variable):
         self._device = device
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        if self._initializer is not None and self._shape is not None:
+            self.array  # drawn now, so that the copy does not draw other numbers
         out = Parameter.__new__(Parameter)
         memo[id(self)] = out
         for name in ("name", "_initializer", "_shape", "_device", "_dtype", "_node"):
@@ -285,3 +280,7 @@ def _restore(host: Any, device: str, requires_grad: bool, name: str) -> Paramete
     out = Parameter(move(host, Device(device), entry="unpickle"), name=name)
     out._node = True if requires_grad else None
     return out
+
+
+_set_buffer = Parameter._buffer.__set__  # type: ignore[attr-defined]
+_set_changed = Parameter._changed.__set__  # type: ignore[attr-defined]
