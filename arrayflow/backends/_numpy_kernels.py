@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -32,11 +33,14 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
 
 
 def matmul_into(x1: Any, x2: Any, out: Any) -> Any:
+    if x1.ndim != 2:
+        n = math.prod(x1.shape[:-1])
+        x1, x2 = x1.reshape(n, x1.shape[-1]), x2.reshape(n, x2.shape[-1])
     return np.matmul(x1.T, x2, out)
 
 
 def sum_into(x: Any, out: Any) -> Any:
-    return np.add.reduce(x, 0, None, out)
+    return np.add.reduce(x, 0 if x.ndim == 2 else tuple(range(x.ndim - 1)), None, out)
 
 
 def relu(x: Any) -> Any:

@@ -31,7 +31,7 @@ def _halves(key: Key, step: int, n: int) -> Any:
 
 
 def random_uniform(key: Key, step: int, n: int, low: float, high: float, bits: int, dtype: str) -> Any:
-    """`n` numbers ``low + (high - low) k / 2**bits``, k uniform in [0, 2**bits), as `dtype`, and none that rounds to `high`."""
+    """`n` numbers ``low + (high - low) k / 2**bits`` as `dtype`, k uniform below 2**bits; none is rounded to `high`."""
     source, width = (_halves, 32) if bits <= 32 else (philox_words, 64)
     words = source(key, step, n)
     out = np.empty(n, dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from . import kernel
@@ -26,14 +27,18 @@ def linear(xp: Any, x: Any, weight: Any, bias: Any) -> Any:
 
 @kernel
 def matmul_into(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
-    """``x1.T @ x2`` of matrices; `out`, where given, may be overwritten and returned."""
-    return xp.matmul(xp.permute_dims(x1, (1, 0)), x2)
+    """``x1.T @ x2``, all axes but the last taken as rows; `out`, where given, may be overwritten and returned."""
+    return xp.matmul(xp.permute_dims(_rows(xp, x1), (1, 0)), _rows(xp, x2))
 
 
 @kernel
 def sum_into(xp: Any, x: Any, out: Any) -> Any:
-    """The sum of a matrix over its first axis; `out`, where given, may be overwritten and returned."""
-    return xp.sum(x, axis=0, dtype=x.dtype)
+    """The sum over all axes but the last; `out`, where given, may be overwritten and returned."""
+    return xp.sum(_rows(xp, x), axis=0, dtype=x.dtype)
+
+
+def _rows(xp: Any, x: Any) -> Any:
+    return x if len(x.shape) == 2 else xp.reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
 
 
 @kernel
