@@ -4,6 +4,8 @@ Environment variables:
 
 ``ARRAYFLOW_TEST_DEVICES``
     The devices that tests run on, in the place of those below: ``"cpu cuda:0 torch:cuda:0 jax:gpu:0"``.
+``ARRAYFLOW_TEST_PART``
+    ``devices`` runs only the tests that take a device, ``rest`` only the others: for runs side by side.
 ``ARRAYFLOW_TEST_ABSENT``
     Packages that this machine is known to lack: ``"array_api_strict dpnp"``. Tests that need them are skipped.
 ``CI=true``
@@ -24,6 +26,7 @@ DEVICES = tuple(
         "ARRAYFLOW_TEST_DEVICES", "cpu strict:device1 strict:no_float64 torch:cpu jax:cpu:1 dpnp:cpu"
     ).split()
 )
+PART = os.environ.get("ARRAYFLOW_TEST_PART", "")
 ABSENT = frozenset(os.environ.get("ARRAYFLOW_TEST_ABSENT", "").split())
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
@@ -45,6 +48,13 @@ def pytest_report_header() -> list[str]:
     if ABSENT:
         lines.append(f"ABSENT, AND EVERY TEST THAT NEEDS THEM IS SKIPPED: {' '.join(sorted(ABSENT))}")
     return lines
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
+    if PART:
+        kept = [item for item in items if ("device" in item.fixturenames) == (PART == "devices")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
 
 
 # --- libraries that this machine lacks -----------------------------------------------------------

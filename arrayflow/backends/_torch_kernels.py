@@ -25,6 +25,26 @@ def _unsigned_stays_unsigned(function: Callable[..., Any]) -> Callable[..., Any]
     return accumulate
 
 
+def _of_two(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Either argument may be a Python scalar, where PyTorch asks for tensors."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if not isinstance(x1, torch.Tensor):
+            x1 = torch.full((), x1, dtype=x2.dtype, device=x2.device)
+        elif not isinstance(x2, torch.Tensor):
+            x2 = torch.full((), x2, dtype=x1.dtype, device=x1.device)
+        return function(x1, x2)
+
+    call.__name__ = function.__name__
+    return call
+
+
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
+    if copy:
+        x = x.clone()
+    return x.reshape(shape) if copy is None or copy else x.view(shape)
+
+
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     return torch.take_along_dim(x, indices.to(torch.int64), axis)
 
@@ -44,9 +64,27 @@ def unique_all(x: Any, /) -> Any:
     return UniqueAll(values, order[torch.cumsum(counts, 0) - counts], inverse, counts)
 
 
+# The standard's names, where PyTorch has others.
+_OTHER_NAMES = {
+    "equal": "eq",
+    "not_equal": "ne",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_equal": "le",
+}
+_BINARY = (
+    "add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "copysign",
+    "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less", "less_equal", "logaddexp",
+    "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter", "not_equal", "pow",
+    "remainder", "subtract",
+)  # fmt: skip
+
 NATIVES: dict[str, Callable[..., Any]] = {
+    **{name: _of_two(getattr(torch, _OTHER_NAMES.get(name, name))) for name in _BINARY},
     "cumulative_prod": _unsigned_stays_unsigned(xp.cumulative_prod),
     "cumulative_sum": _unsigned_stays_unsigned(xp.cumulative_sum),
+    "reshape": reshape,
     "prod": _unsigned_stays_unsigned(xp.prod),
     "searchsorted": searchsorted,
     "sum": _unsigned_stays_unsigned(xp.sum),
