@@ -9,6 +9,8 @@ from typing import Any
 import array_api_compat.torch as xp
 import torch
 
+from . import _torch_indexing
+
 __all__ = ["NATIVES"]
 
 _NARROW_UNSIGNED = frozenset({torch.uint8, torch.uint16, torch.uint32})
@@ -25,8 +27,20 @@ def _unsigned_stays_unsigned(function: Callable[..., Any]) -> Callable[..., Any]
     return accumulate
 
 
-def _of_two(function: Callable[..., Any]) -> Callable[..., Any]:
+# The standard's names, where PyTorch has others.
+_OTHER_NAMES = {
+    "equal": "eq",
+    "not_equal": "ne",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_equal": "le",
+}
+
+
+def _of_two(name: str) -> Callable[..., Any]:
     """Either argument may be a Python scalar, where PyTorch asks for tensors."""
+    function = getattr(torch, _OTHER_NAMES.get(name, name))
 
     def call(x1: Any, x2: Any, /) -> Any:
         if not isinstance(x1, torch.Tensor):
@@ -35,7 +49,7 @@ def _of_two(function: Callable[..., Any]) -> Callable[..., Any]:
             x2 = torch.full((), x2, dtype=x1.dtype, device=x1.device)
         return function(x1, x2)
 
-    call.__name__ = function.__name__
+    call.__name__ = name
     return call
 
 
@@ -64,15 +78,6 @@ def unique_all(x: Any, /) -> Any:
     return UniqueAll(values, order[torch.cumsum(counts, 0) - counts], inverse, counts)
 
 
-# The standard's names, where PyTorch has others.
-_OTHER_NAMES = {
-    "equal": "eq",
-    "not_equal": "ne",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "less": "lt",
-    "less_equal": "le",
-}
 _BINARY = (
     "add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "copysign",
     "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less", "less_equal", "logaddexp",
@@ -81,13 +86,14 @@ _BINARY = (
 )  # fmt: skip
 
 NATIVES: dict[str, Callable[..., Any]] = {
-    **{name: _of_two(getattr(torch, _OTHER_NAMES.get(name, name))) for name in _BINARY},
+    **{name: _of_two(name) for name in _BINARY},
     "cumulative_prod": _unsigned_stays_unsigned(xp.cumulative_prod),
     "cumulative_sum": _unsigned_stays_unsigned(xp.cumulative_sum),
-    "reshape": reshape,
     "prod": _unsigned_stays_unsigned(xp.prod),
+    "reshape": reshape,
     "searchsorted": searchsorted,
     "sum": _unsigned_stays_unsigned(xp.sum),
     "take_along_axis": take_along_axis,
     "unique_all": unique_all,
+    **_torch_indexing.NATIVES,
 }
