@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.variable import Variable, _wrap, as_raw
@@ -17,7 +18,7 @@ from .parameter import Parameter
 if TYPE_CHECKING:
     from .link import Link
 
-__all__ = ["as_buffer", "load", "slots", "snapshot"]
+__all__ = ["as_buffer", "load", "parameter_slot", "slots", "snapshot"]
 
 _erase = Variable.array.__delete__  # type: ignore[attr-defined]
 
@@ -52,13 +53,15 @@ def slots(link: Link, entry: str = "load_npz") -> dict[str, Slot]:
         for name, value in holder._members():
             where = f"{path}.{name}" if path else name
             if isinstance(value, Parameter):
-                out[where] = _parameter_slot(holder, name, value, entry)
+                check = partial(holder._check_shape, name)
+                out[where] = parameter_slot(value, check, entry)
             elif name in holder._link_buffers:
                 out[where] = _buffer_slot(holder, name, entry)
     return out
 
 
-def _parameter_slot(holder: Link, name: str, p: Parameter, entry: str) -> Slot:
+def parameter_slot(p: Parameter, check: Callable[[tuple[int, ...]], str | None] | None, entry: str) -> Slot:
+    """The slot of one parameter; `check` is asked when its first values come from a file."""
     initializer, shape = p._initializer, p._shape
 
     def get() -> Any:
@@ -79,7 +82,7 @@ def _parameter_slot(holder: Link, name: str, p: Parameter, entry: str) -> Slot:
         put,
         p.dtype,
         p._shape,
-        check=lambda given: holder._check_shape(name, given),
+        check=check,
         owner=p,
         restore=restore,
         peek=lambda: None if p._initializer is not None else p.array,

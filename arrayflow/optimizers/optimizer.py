@@ -236,9 +236,8 @@ class Optimizer:
             return None if state.arrays is None else state.arrays[k]
 
         def put(value: Any) -> None:
-            if state.arrays is None:
-                self._create(p, state)
-            arrays = list(state.arrays or ())
+            # The parameter's own shape may still be unknown: its values may come later out of the same file.
+            arrays = list(state.arrays or (None,) * len(self.state_names))
             arrays[k] = p.device.backend.copy(move(value, p.device, entry="load_npz"))
             state.arrays = tuple(arrays)
 

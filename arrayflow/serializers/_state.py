@@ -10,6 +10,8 @@ from ..backends import registry
 from ..device import device_of_raw, move
 from ..dtypes import DTYPES, DType, as_dtype
 from ..errors import DTypeError, GraphError, StateMismatchError
+from ..links._state import parameter_slot
+from ..links.parameter import Parameter
 from ..slots import Slot
 from ._archive import Archive, Entry
 from ._names import name_fault
@@ -77,6 +79,8 @@ def _leaf(mapping: Any, key: str, value: Any, name: str, entry: str) -> Slot:
     def put(new: Any) -> None:
         mapping[key] = new
 
+    if isinstance(value, Parameter):
+        return parameter_slot(value, None, entry)
     if isinstance(value, Variable):
         return _variable(value, name, entry)
     if entry.startswith("load") and not isinstance(mapping, MutableMapping):
