@@ -14,6 +14,7 @@ from ..config import backprop_enabled
 from .primitive import Primitive, Rule
 from .tape import Node
 from .variable import Variable, _new
+from .variadic import Variadic
 
 __all__ = ["primitive"]
 
@@ -27,6 +28,7 @@ def primitive(
     *rules: Rule,
     promote: Sequence[str] | None = None,
     floating: bool = False,
+    numeric: bool = False,
     outputs: int = 0,
     definition: Callable[..., Any] | None = None,
     doc: str = "",
@@ -38,11 +40,12 @@ def primitive(
     signature : str
         ``"exp"`` for a function of as many arrays ``x`` or ``x1, x2`` as there are rules, or a whole Python
         signature such as ``"sum(x, /, *, axis=None)"``, whose first arguments, one for each rule, are the arrays.
+        ``"concat(*arrays, /, *, axis=0)"`` is a function of a sequence of arrays: see `Variadic`.
     *rules : callable or None
         One line for each array; None where no gradient passes.
     promote : sequence of str, optional
         Arrays brought to one data type and broadcast together; by default those of a function of two.
-    floating, outputs, definition
+    floating, numeric, outputs, definition
         See `Primitive`.
     doc : str
         Its docstring.
@@ -64,9 +67,12 @@ def primitive(
     operands, statics = parameters[: len(rules)], parameters[len(rules) :]
     if promote is None:
         promote = operands if len(rules) == 2 and not statics else ()
+    if operands[0].startswith("*"):
+        variadic = Variadic(name, operands[0][1:], statics, rules[0])
+        return _finish(_sequence(variadic, rest.replace("*", "", 1)), variadic, doc)
     made = Primitive(
-        name, operands, statics, rules,
-        promote=[operands.index(p) for p in promote], floating=floating, outputs=outputs, definition=definition,
+        name, operands, statics, rules, promote=[operands.index(p) for p in promote],
+        floating=floating, numeric=numeric, outputs=outputs, definition=definition,
     )  # fmt: skip
     short = not statics and not outputs and definition is None
     if short and len(operands) == 1:
@@ -75,7 +81,11 @@ def primitive(
         function = _binary(made)
     else:
         function = _general(made, rest)
-    function.__name__ = function.__qualname__ = name
+    return _finish(function, made, doc)
+
+
+def _finish(function: Callable[..., Any], made: Primitive, doc: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = made.name
     function.__doc__ = doc
     function.primitive = made  # type: ignore[attr-defined]
     return function
@@ -92,20 +102,40 @@ def _split(text: str) -> list[str]:
     return [p for p in (*out, text[start:]) if p.strip()]
 
 
+def _sequence(made: Variadic, rest: str) -> Callable[..., Any]:
+    """A function of a sequence of arrays with the signature given."""
+    statics = ", ".join(f"{s!r}: {s}" for s in made.statics)
+    scope: dict[str, Any] = {"_apply": made.apply}
+    exec(f"def {made.name}({rest}):\n    return _apply({made.operands[0]}, {{{statics}}})\n", scope)
+    return scope[made.name]  # type: ignore[no-any-return]
+
+
 def _general(made: Primitive, rest: str) -> Callable[..., Any]:
     """A function with the signature given, that hands its arguments on in two groups."""
     name = made.name
     operands = "".join(o + ", " for o in made.operands)
     statics = ", ".join(f"{s!r}: {s}" for s in made.statics)
     source = f"def {name}({rest}):\n"
-    if len(made.operands) == 1 and not made.outputs and not made.floating and made.definition is None:
-        # A type to compute in is the library's own object, which apply looks up.
-        plain = f"isinstance({made.operands[0]}, _Variable)" + (" and dtype is None" if "dtype" in made.statics else "")
-        source += f"    if {plain}:\n        return _short({made.operands[0]}, {{{statics}}})\n"
+    if len(made.operands) == 1 and not made.outputs and made.definition is None:
+        x = made.operands[0]
+        plain = f"isinstance({x}, _Variable)"
+        if "dtype" in made.statics:  # a type to compute in is the library's own object, which apply looks up
+            plain += " and dtype is None"
+        if made.floating or made.numeric:
+            plain += f" and {x}.array.dtype in _dtypes.get({x}.array.__class__, ())"
+        source += f"    if {plain}:\n        return _short({x}, {{{statics}}})\n"
     source += f"    return _apply(({operands}), {{{statics}}})\n"
     scope: dict[str, Any] = {"_apply": made.apply, "_short": _one_operand(made), "_Variable": Variable}
+    scope["_dtypes"] = FLOATING if made.floating else TAKES[int]
     exec(source, scope)
     return scope[name]  # type: ignore[no-any-return]
+
+
+# By class of array: the raw dtypes that are floating, and those that take a Python scalar as it is.
+FLOATING: dict[type, set[Any]] = {}
+TAKES: dict[type, dict[type, set[Any]]] = {float: FLOATING, int: {}}
+# Classes of arrays whose device needs no look.
+ONE_DEVICE: set[type] = set()
 
 
 def _one_operand(made: Primitive) -> Callable[..., Any]:
@@ -132,20 +162,22 @@ def _one_operand(made: Primitive) -> Callable[..., Any]:
 
 
 def _unary(made: Primitive) -> Callable[..., Any]:
-    impl, find, apply = made.impl.get, made.find, made.apply
+    impl, apply = made.impl.get, made.apply
     has_rule, pick = made.rules[0] is not None, made.picks[0]
     careful = made.floating
 
     def function(x: Any, /) -> Any:
-        if not isinstance(x, Variable):
-            return apply((x,), {})
-        a = x.array
+        variable = isinstance(x, Variable)
+        a = x.array if variable else x
         cls = a.__class__
-        if careful and a.dtype not in FLOATING.get(cls, ()):
+        f = impl(cls)
+        if f is None or (careful and a.dtype not in FLOATING.get(cls, ())):
             return apply((x,), {})
-        y = (impl(cls) or find(a))(a)
+        y = f(a)
         if y.__class__ is not cls:
             y = registry.backend_of(a).as_array(y)  # type: ignore[union-attr]
+        if not variable:
+            return y
         out = _new(Variable)
         out.array = y
         out._grad = None
@@ -157,13 +189,6 @@ def _unary(made: Primitive) -> Callable[..., Any]:
         return out
 
     return function
-
-
-# By class of array: the raw dtypes that are floating, and those that take a Python scalar as it is.
-FLOATING: dict[type, set[Any]] = {}
-TAKES: dict[type, dict[type, set[Any]]] = {float: FLOATING, int: {}}
-# Classes of arrays whose device needs no look.
-ONE_DEVICE: set[type] = set()
 
 
 def _learn(backend: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends import registry
 from ..backends.protocol import Backend
 from ..config import config
-from ..device import device_of_raw
+from ..device import Device, device_of_raw
 from ..dtypes import DTYPES, DType, promote
 from ..errors import ArrayflowError, DeviceMismatchError
 from ..transfers import user_site
@@ -17,7 +17,7 @@ from .variable import Variable
 if TYPE_CHECKING:
     from .primitive import Primitive
 
-__all__ = ["SCALARS", "no_array", "prepare"]
+__all__ = ["SCALARS", "check_one_device", "no_array", "prepare"]
 
 SCALARS = (bool, int, float, complex)
 _KIND_OF_SCALAR = {bool: 0, int: 1, float: 2, complex: 3}
@@ -90,7 +90,7 @@ def prepare(primitive: Primitive, arguments: Sequence[Any]) -> tuple[Backend, li
 
 def _to_one_dtype(primitive: Primitive, backend: Backend, arguments: list[Any], raws: list[Any], first: Any) -> None:
     which = primitive.promote
-    if not which and not primitive.floating:
+    if not (which or primitive.floating or primitive.numeric):
         return
     common: DType | None = None
     rank = -1
@@ -109,6 +109,8 @@ def _to_one_dtype(primitive: Primitive, backend: Backend, arguments: list[Any], 
     common = _with_scalar(common, rank, backend, first)
     if primitive.floating and _RANK[common.kind] < 2:
         common = config.dtype
+    elif primitive.numeric and common.kind == "bool":
+        common = _default_int(backend, first)
     raw_dtype = backend.raw_dtype(common, backend.key(first))
     for i in which or range(len(raws)):
         raw = raws[i]
@@ -132,6 +134,10 @@ def _with_scalar(dtype: DType, rank: int, backend: Backend, first: Any) -> DType
         return DTYPES["complex128" if dtype == "float64" else "complex64"]
     if rank == 2:
         return config.dtype
+    return _default_int(backend, first)
+
+
+def _default_int(backend: Backend, first: Any) -> DType:
     has = backend.dtypes_on(backend.key(first))
     return DTYPES["int64"] if DTYPES["int64"] in has else DTYPES["int32"]
 
@@ -144,12 +150,29 @@ def _scalar_as(value: Any, dtype: DType) -> Any:
     return int(value) if dtype.kind != "bool" else value
 
 
-def _describe(name: str, x: Any) -> str:
-    raw = x.array if isinstance(x, Variable) else x
-    path = getattr(x, "path", None)
-    what = f"{name} (parameter {path!r})" if path else name
-    dtype = getattr(raw, "dtype", type(raw).__name__)
-    return f"{what} on {device_of_raw(raw)}, shape {tuple(raw.shape)}, {str(dtype).rsplit('.', 1)[-1]}"
+def check_one_device(operation: str, names: Sequence[str], arguments: Sequence[Any]) -> None:
+    """Rule 2 for arrays that reach an operation in some other way than as its operands."""
+    first: Any = None
+    backend: Backend | None = None
+    for x in arguments:
+        raw = x.array if isinstance(x, Variable) else x
+        found = registry.backend_of(raw)
+        if found is None or isinstance(raw, found.scalar_types):
+            continue
+        if backend is None:
+            backend, first = found, raw
+        elif found is not backend or not (backend.one_device or backend.key(raw) == backend.key(first)):
+            raise mismatch(operation, names, arguments)
+
+
+def _facts(x: Any) -> tuple[Device, Any, str] | None:
+    """Device, shape and data type of an array; None for a scalar. A parameter's values need not have been drawn."""
+    if isinstance(x, Variable):
+        return x.device, x.shape if getattr(x, "is_initialized", True) else "unknown", str(x.dtype)
+    backend = registry.backend_of(x)
+    if backend is None or isinstance(x, backend.scalar_types):
+        return None
+    return device_of_raw(x, backend), tuple(x.shape), str(x.dtype).rsplit(".", 1)[-1]
 
 
 def mismatch(operation: str, names: Sequence[str], arguments: Sequence[Any]) -> DeviceMismatchError:
@@ -157,12 +180,13 @@ def mismatch(operation: str, names: Sequence[str], arguments: Sequence[Any]) -> 
     parts = []
     arrays: list[tuple[str, Any, Any]] = []
     for k, x in enumerate(arguments):
-        raw = x.array if isinstance(x, Variable) else x
-        backend = registry.backend_of(raw)
-        if backend is not None and not (backend.scalar_types and isinstance(raw, backend.scalar_types)):
+        facts = _facts(x)
+        if facts is not None:
             name = names[k] if k < len(names) else f"{names[-1]}[{k}]"
-            parts.append(_describe(name, x))
-            arrays.append((name, x, device_of_raw(raw, backend)))
+            path = getattr(x, "path", None)
+            what = f"{name} (parameter {path!r})" if path else name
+            parts.append(f"{what} on {facts[0]}, shape {facts[1]}, {facts[2]}")
+            arrays.append((name, x, facts[0]))
     place = next((d for _, x, d in arrays if getattr(x, "path", None)), arrays[0][2])
     name, x, device = next((a for a in arrays if a[2] is not place), arrays[-1])
     if getattr(x, "path", None):

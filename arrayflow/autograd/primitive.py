@@ -1,9 +1,10 @@
 """`Primitive`: one operation, how it runs on raw arrays, and how cotangents go back through it.
 
-A rule is a lambda that names what it needs: ``g`` the cotangent, ``y`` the output, ``shape`` and
-``own_dtype`` the operand's own, ``out`` a buffer it may write its result into (or None), or any of the function's
-own argument names. The engine keeps what is named and nothing else. A rule is written in the very
-functions it gives rules to, so on raw arrays it is a derivative, on Variables one that is recorded.
+A rule is a lambda that names what it needs: ``g`` the cotangent, ``y`` the output, ``shape`` (``own_shape``
+where the function has an argument of that name) and ``own_dtype`` the operand's own, ``out`` a buffer it may
+write its result into (or None), or any of the function's own argument names. The engine keeps what is named and
+nothing else. A rule is written in the very functions it gives rules to, so on raw arrays it is a derivative, on
+Variables one that is recorded.
 """
 
 from __future__ import annotations
@@ -47,15 +48,20 @@ class Primitive:
         Operands that are brought to one data type first and broadcast together.
     floating : bool
         Whether integer operands become floating ones first.
+    numeric : bool
+        Whether boolean operands become integers first.
     outputs : int
-        How many arrays it returns in a tuple; 0 for one that returns an array.
+        How many arrays it returns in a tuple; 0 for one that returns an array, -1 where the number depends on the call.
     definition : callable, optional
         The same function in plain array code. It is differentiated in place of the rules when the sweep itself is
         recorded; for rules that use something that is no function of the operands alone.
+    aux : str
+        What rules call the second array that the kernel returns, for their use alone. It needs a `definition`.
     """
 
     __slots__ = (
-        "definition", "floating", "impl", "into", "name", "needs", "operands", "outputs", "picks", "promote", "rules", "statics",
+        "aux", "definition", "floating", "impl", "into", "name", "needs", "numeric", "operands", "outputs", "picks",
+        "promote", "rules", "statics",
     )  # fmt: skip
 
     def __init__(
@@ -67,15 +73,19 @@ class Primitive:
         *,
         promote: Sequence[int] = (),
         floating: bool = False,
+        numeric: bool = False,
         outputs: int = 0,
         definition: Callable[..., Any] | None = None,
+        aux: str = "",
     ) -> None:
         self.name = name
+        self.aux = aux
         self.operands = tuple(operands)
         self.statics = tuple(statics)
         self.rules = tuple(rules)
         self.promote = tuple(promote)
         self.floating = floating
+        self.numeric = numeric
         self.outputs = outputs
         self.definition = definition
         self.impl: dict[type, Callable[..., Any]] = {}
@@ -84,10 +94,11 @@ class Primitive:
         self.picks = tuple(self._pick(i) for i in range(len(self.rules)))
 
     def _pick(self, i: int) -> Callable[..., Any]:
-        """A function of (operands, statics, y) that gives what rule `i` names."""
+        """A function of (operands, statics, y, aux) that gives what rule `i` names."""
         needs = self.needs[i]
-        known = (*self.operands, *self.statics, "y")
-        own = {"shape": f"{self.operands[i]}.shape", "own_dtype": f"{self.operands[i]}.dtype"}
+        known = (*self.operands, *self.statics, "y", *((self.aux,) if self.aux else ()))
+        own = {"own_dtype": f"{self.operands[i]}.dtype"}
+        own["shape"] = own["own_shape"] = f"{self.operands[i]}.shape"
         unknown = [n for n in needs if n not in known and n not in own]
         if unknown:
             raise TypeError(f"{self.name}: a rule names {', '.join(unknown)}, but there are {', '.join((*known, *own))}.")
@@ -113,16 +124,19 @@ class Primitive:
         if statics.get("dtype") is not None:
             statics["dtype"] = backend.raw_dtype(as_dtype(statics["dtype"]), backend.key(first))
         y = function(*raws, **statics)
+        extra: tuple[Any, ...] = ()
+        if self.aux:
+            y, *extra = y
         as_array = backend.as_array
         y = tuple(as_array(part) for part in y) if self.outputs else as_array(y)
         if not any(isinstance(x, Variable) for x in arguments):
             return y
-        node = self._record(arguments, raws, statics, y) if _recording() else None
+        node = self._record(arguments, raws, statics, y, extra) if _recording() else None
         if not self.outputs:
             return _result(y, node)
-        return tuple(_result(part, None if node is None else Output(node, k)) for k, part in enumerate(y))
+        return tuple(_result(part, None if node is None else Output(node, k, len(y))) for k, part in enumerate(y))
 
-    def _record(self, arguments: Sequence[Any], raws: Sequence[Any], statics: dict[str, Any], y: Any) -> Node | None:
+    def _record(self, arguments: Sequence[Any], raws: Sequence[Any], statics: dict[str, Any], y: Any, extra: Any) -> Node | None:
         rules = self.rules
         parents: list[Any] = [None] * len(rules)
         saved: list[Any] = [None] * len(rules)
@@ -133,7 +147,7 @@ class Primitive:
                 continue
             found = True
             parents[i] = x if x._node is True else x._node
-            saved[i] = self.picks[i](*raws, *statics.values(), y)
+            saved[i] = self.picks[i](*raws, *statics.values(), y, *extra)
             if i in self.promote and tuple(raws[i].shape) != tuple(y.shape):
                 fix[i] = tuple(raws[i].shape)
         if not found:
@@ -159,22 +173,16 @@ class Primitive:
             if parent is None:
                 continue
             if into[i]:
-                part = self._into(i, parent, g, saved[i], grads, create_graph)
+                if create_graph or parent.__class__ is Node or parent in grads:
+                    part = rules[i](g, *saved[i], None)  # type: ignore[misc]
+                else:  # a leaf may have a buffer from the last sweep, so that a step allocates no new gradient
+                    part = parent._fill(rules[i], g, saved[i])
             else:
                 part = rules[i](g, *saved[i])  # type: ignore[misc]
             if fix[i] is not None:
                 part = sum_to(part, fix[i])
             previous = grads.get(parent)
             grads[parent] = part if previous is None else previous + part
-
-    def _into(self, i: int, parent: Any, g: Any, saved: Any, grads: dict[Any, Any], create_graph: bool) -> Any:
-        """Apply a rule that can write into a leaf's own buffer, so that a step allocates no new gradient."""
-        keep = None if create_graph or parent.__class__ is Node else getattr(parent, "_keep_buffer", None)
-        buffer = parent._take_buffer() if keep is not None and parent not in grads else None
-        part = self.rules[i](g, *saved, buffer)  # type: ignore[misc]
-        if keep is not None and parent not in grads:
-            keep(part)
-        return part
 
     def _as_variables(self, node: Node) -> list[Any]:
         """What the rules of a node saved, as Variables that stand in the graph where the originals did."""
@@ -187,7 +195,7 @@ class Primitive:
             for name, value in zip(names, saved, strict=True):
                 if name == "y":
                     value = (
-                        tuple(_result(part, Output(node, k)) for k, part in enumerate(value))
+                        tuple(_result(part, Output(node, k, len(value))) for k, part in enumerate(value))
                         if self.outputs
                         else _result(value, node)
                     )
@@ -245,7 +253,7 @@ class _OutputPrimitive(Primitive):
 
     def pull(self, node: Node, g: Any, grads: dict[Any, Any], create_graph: bool) -> None:
         source = node.parents[0]  # type: ignore[index]
-        parts = grads.setdefault(source, [None] * source.primitive.outputs)
+        parts = grads.setdefault(source, [None] * node.count)  # type: ignore[attr-defined]
         k = node.index  # type: ignore[attr-defined]
         parts[k] = g if parts[k] is None else parts[k] + g
 
@@ -268,6 +276,8 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
 
 def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     """`x` summed over what broadcasting from `shape` repeated: the adjoint of `broadcast`."""
+    if x.shape == shape:
+        return x
     return _sum_to.apply((x,), {"to": shape})
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .kernels.indexing import is_mask
+
 __all__ = ["NATIVES"]
 
 
@@ -17,6 +19,22 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
     return jnp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
+def get_item(x: Any, *, key: Any) -> Any:
+    return x[key]
+
+
+def set_item(x: Any, value: Any, *, key: Any) -> Any:
+    return x.at[key].set(value)
+
+
+def scatter_add(x: Any, *, key: Any, to: tuple[int, ...]) -> Any:
+    zeros = jnp.zeros(to, dtype=x.dtype, device=x.device)
+    return zeros.at[key].set(x) if is_mask(key) else zeros.at[key].add(x)
+
+
 NATIVES: dict[str, Callable[..., Any]] = {
     "cumulative_prod": cumulative_prod,
+    "get_item": get_item,
+    "scatter_add": scatter_add,
+    "set_item": set_item,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _numpy_random
+from . import _numpy_indexing, _numpy_random
 
 __all__ = ["NATIVES", "half_dtypes"]
 
@@ -154,5 +154,6 @@ NATIVES: dict[str, Callable[..., Any]] = {
     "sgd": sgd,
     "momentum_sgd": momentum_sgd,
     "adam": adam,
+    **_numpy_indexing.NATIVES,
     **_numpy_random.NATIVES,
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import kernel
 
-__all__ = ["broadcast", "cast", "identity", "sum_to"]
+__all__ = ["broadcast", "cast", "identity", "shares_of_extreme", "sum_to"]
 
 
 @kernel
@@ -37,3 +37,10 @@ def cast(xp: Any, x: Any, *, dtype: Any) -> Any:
     if xp.isdtype(x.dtype, "complex floating") and not xp.isdtype(dtype, "complex floating"):
         x = xp.real(x)
     return xp.astype(x, dtype, copy=False)
+
+
+@kernel
+def shares_of_extreme(xp: Any, x: Any, y: Any, *, axis: Any) -> Any:
+    """1/n at each of the n elements of `x` along `axis` that equal `y`, 0 elsewhere. Where `y` is NaN, so are they."""
+    hit = xp.astype(xp.logical_or(x == y, x != x), x.dtype)
+    return hit / xp.sum(hit, axis=axis, keepdims=True, dtype=x.dtype)
