@@ -33,8 +33,8 @@ def collect(obj: Any, entry: str) -> dict[str, Slot]:
     """
     if not isinstance(obj, Mapping) and not hasattr(obj, "_state_slots"):
         raise TypeError(
-            f"{entry}: a Link, an optimizer or a dictionary is expected, but a {type(obj).__name__} was given. "
-            f"Give it a name: {entry}(file, {{'name': value}})."
+            f"{entry}(file, obj): obj is a Link, an optimizer or a dictionary, but a {type(obj).__name__} was given. "
+            f"A single value needs a name: {entry}(file, {{'name': value}})."
         )
     found: dict[str, Slot] = {}
     _walk(obj, "", found, entry, ())

@@ -87,7 +87,7 @@ class TestWhatCannotBeSaved:
     @pytest.mark.parametrize("obj", [np.ones(2), 3, None, [1]])
     def test_a_value_without_a_name_is_refused(self, obj):
         for function in (save_npz, load_npz):
-            with pytest.raises(TypeError, match=r"a Link, an optimizer or a dictionary is expected"):
+            with pytest.raises(TypeError, match=r"obj is a Link, an optimizer or a dictionary, but a .* was given"):
                 function(io.BytesIO(), obj)
 
     def test_nothing_is_written_when_something_cannot_be_saved(self, tmp_path):
