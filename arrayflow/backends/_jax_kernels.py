@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from . import _jax_neural
 from .kernels.indexing import is_mask
 
 __all__ = ["NATIVES"]
@@ -37,4 +38,5 @@ NATIVES: dict[str, Callable[..., Any]] = {
     "get_item": get_item,
     "scatter_add": scatter_add,
     "set_item": set_item,
+    **_jax_neural.NATIVES,
 }

@@ -9,7 +9,7 @@ from typing import Any
 import array_api_compat.torch as xp
 import torch
 
-from . import _torch_indexing
+from . import _torch_indexing, _torch_neural
 
 __all__ = ["NATIVES"]
 
@@ -96,4 +96,5 @@ NATIVES: dict[str, Callable[..., Any]] = {
     "take_along_axis": take_along_axis,
     "unique_all": unique_all,
     **_torch_indexing.NATIVES,
+    **_torch_neural.NATIVES,
 }
