@@ -50,7 +50,7 @@ _HOMES = {
         squeeze stack tile unstack""",
     "namespace.operators": "Variable",
     "namespace.searching": "argmax argmin count_nonzero nonzero searchsorted where",
-    "namespace.set": "isin unique_all unique_counts unique_inverse unique_values",
+    "namespace.sets": "isin unique_all unique_counts unique_inverse unique_values",
     "namespace.sorting": "argsort sort",
     "namespace.statistical": "cumulative_prod cumulative_sum max mean min prod std sum var",
     "namespace.utility": "all any diff",

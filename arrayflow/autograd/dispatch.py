@@ -206,8 +206,9 @@ def _learn(backend: Any) -> None:
 registry.on_load(_learn)
 
 
-def _binary(made: Primitive) -> Callable[..., Any]:
-    impl, find, apply = made.impl.get, made.find, made.apply
+def _binary(made: Primitive, apply: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """A function of two arrays; `apply` is where it goes with what is unusual, by default the primitive's own."""
+    impl, find, apply = made.impl.get, made.find, apply or made.apply
     has_1, has_2 = (rule is not None for rule in made.rules)
     pick_1, pick_2 = made.picks
     floating = made.floating

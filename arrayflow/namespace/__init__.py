@@ -1,1 +1,16 @@
 """Floor 4: the array API standard over Variables, one file for each chapter, each rule beside its name."""
+
+from . import operators as _operators  # the operators of Variable
+from .constants import *  # noqa: F403
+from .creation import *  # noqa: F403
+from .data_types import *  # noqa: F403
+from .elementwise import *  # noqa: F403
+from .indexing import take, take_along_axis
+from .info import __array_api_version__, __array_namespace_info__, array_namespace
+from .linear_algebra import *  # noqa: F403
+from .manipulation import *  # noqa: F403
+from .searching import *  # noqa: F403
+from .sets import *  # noqa: F403
+from .sorting import *  # noqa: F403
+from .statistical import *  # noqa: F403
+from .utility import *  # noqa: F403

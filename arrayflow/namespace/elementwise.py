@@ -1,5 +1,10 @@
 """Elementwise functions."""
-from ..autograd import primitive
-exp = primitive("exp", lambda g, y: g * y)
-multiply = primitive("multiply", lambda g, x2: g * x2, lambda g, x1: g * x1)
-add = primitive("add", lambda g: g, lambda g: g)
+
+from __future__ import annotations
+
+from . import _arithmetic, _comparison, _transcendental
+from ._arithmetic import *  # noqa: F403
+from ._comparison import *  # noqa: F403
+from ._transcendental import *  # noqa: F403
+
+__all__ = [*_arithmetic.__all__, *_comparison.__all__, *_transcendental.__all__]

@@ -1,0 +1,105 @@
+"""Python's own values as host arrays, and host arrays as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import DType
+from ..errors import DTypeError, ShapeError
+
+__all__ = ["from_buffer", "from_sequence", "text"]
+
+
+def from_sequence(values: Any, dtype: DType | None, floating: DType, integer: DType) -> Any:
+    """A host array of nested lists of numbers or host arrays.
+
+    Lists of numbers take the default types given; where there are arrays among them, theirs stay.
+
+    Raises
+    ------
+    ShapeError
+        If rows differ in length.
+    DTypeError
+        If there is something that is no number, or an integer out of range.
+    """
+    try:
+        host = np.array(values)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ShapeError(
+            f"asarray: the rows of a nested list must have equal lengths and depths, but they do not ({error}). Pad the shorter ones."
+        ) from None
+    except OverflowError as error:
+        raise DTypeError(f"asarray: an integer is too large for any data type ({error}).") from None
+    kind = host.dtype.kind
+    if kind not in "biufc":
+        # Names of further number types, such as bfloat16, are the business of the library that has them.
+        if kind != "V":
+            raise DTypeError(f"asarray: a list must hold numbers alone, but this one is of {_odd_one(values)}.")
+        return host
+    if dtype is None:
+        if _has_array(values):
+            return host
+        dtype = {"f": floating, "i": integer, "c": _complex(floating)}.get(kind)  # type: ignore[assignment]
+        if dtype is None:
+            return host
+    target = np.dtype(str(dtype))
+    if target.kind in "iu" and kind in "iu" and host.size and target != host.dtype:
+        limits = np.iinfo(target)
+        low, high = int(host.min()), int(host.max())
+        if low < limits.min or high > limits.max:
+            raise DTypeError(
+                f"asarray: {dtype!s} holds {limits.min} to {limits.max}, but the list reaches from {low} to {high}. "
+                f"Pass a wider dtype=, if the device has one."
+            )
+    if kind == "c" and target.kind not in "cb":
+        raise DTypeError(f"asarray: complex numbers cannot become {dtype!s}. Take one part of each: z.real.")
+    # A number too large for the type becomes infinite, as everywhere else.
+    with np.errstate(over="ignore"):
+        return host.astype(target)
+
+
+def _complex(floating: DType) -> DType:
+    from ..dtypes import DTYPES
+
+    return DTYPES["complex128" if floating == "float64" else "complex64"]
+
+
+def _has_array(values: Any) -> bool:
+    if isinstance(values, (list, tuple)):
+        return any(_has_array(value) for value in values)
+    return isinstance(values, np.ndarray)
+
+
+def _odd_one(values: Any) -> str:
+    while isinstance(values, (list, tuple)):
+        odd = [
+            v
+            for v in values
+            if isinstance(v, (list, tuple)) or not isinstance(v, (bool, int, float, complex, np.generic))
+        ]
+        values = odd[0] if odd else values[0]
+    return f"type {type(values).__name__}"
+
+
+def from_buffer(value: Any, copy: bool | None) -> Any:
+    """A host array of what exports its memory: bytes, memoryview, array.array, an image."""
+    if isinstance(value, (bytes, bytearray)):
+        value = memoryview(value)
+    try:
+        return np.asarray(value) if copy is False else np.array(value)
+    except BufferError:
+        raise
+    except ValueError as error:
+        raise DTypeError(
+            f"asarray: this {type(value).__name__} has no element type of the standard ({error})."
+        ) from error
+
+
+def text(host: Any, indent: str, whole: bool) -> str:
+    """A host array as NumPy prints it, with commas; `whole` or its edges."""
+    threshold = host.size + 1 if whole else 0
+    return str(np.array2string(host, separator=", ", prefix=indent, threshold=threshold, edgeitems=3))
