@@ -53,37 +53,42 @@ def relu_grad(g: Any, y: Any) -> Any:
 
 
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
-    n = logits.shape[0]
+    n, k = logits.shape
     if n == 0:
         return np.full((), np.nan, logits.dtype), logits.copy()
-    z = logits - np.maximum.reduce(logits, 1, None, None, True)
-    rows = _rows(n)
-    picked = z[rows, labels]
+    z = np.subtract(logits, np.maximum.reduce(logits, 1, None, None, True), order="C")
+    # A negative label, taken as unsigned, is a large one: one look finds both.
+    if np.maximum.reduce(labels.view(_UNSIGNED[labels.itemsize])) >= k:
+        raise IndexError(f"labels must lie in [0, {k})")
+    picked = z.reshape(-1)[labels + _starts(n, k)]
     np.exp(z, z)
     total = np.add.reduce(z, 1, None, None, True)
     np.divide(z, total, z)
-    loss = (np.add.reduce(np.log(total), None) - np.add.reduce(picked)) / logits.dtype.type(n)
-    return loss, z
+    parts = np.log(total.reshape(-1))
+    parts -= picked
+    return np.add.reduce(parts) / n, z
 
 
 def softmax_cross_entropy_grad(g: Any, probabilities: Any, labels: Any) -> Any:
-    n = probabilities.shape[0]
-    scale = g / probabilities.dtype.type(max(n, 1))
+    n, k = probabilities.shape
+    scale = g.item() / max(n, 1)
     d = probabilities * scale
-    d[_rows(n), labels] -= scale
+    d.reshape(-1)[labels + _starts(n, k)] -= scale
     return d
 
 
-_row_cache: dict[int, Any] = {}
+_UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+_starts_cache: dict[tuple[int, int], Any] = {}
 
 
-def _rows(n: int) -> Any:
-    rows = _row_cache.get(n)
-    if rows is None:
-        if len(_row_cache) > 64:
-            _row_cache.clear()
-        rows = _row_cache[n] = np.arange(n)
-    return rows
+def _starts(n: int, k: int) -> Any:
+    """Where each of `n` rows of `k` elements begins in flat memory."""
+    starts = _starts_cache.get((n, k))
+    if starts is None:
+        if len(_starts_cache) > 64:
+            _starts_cache.clear()
+        starts = _starts_cache[n, k] = np.arange(0, n * k, k)
+    return starts
 
 
 def _flat(a: Any) -> Any:
@@ -144,6 +149,7 @@ def adam(p: Any, g: Any, m: Any, v: Any, *, lr: float, beta1: float, beta2: floa
 
 
 NATIVES: dict[str, Callable[..., Any]] = {
+    "matmul": np.matmul,
     "linear": linear,
     "matmul_into": matmul_into,
     "sum_into": sum_into,

@@ -19,8 +19,8 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     logits : array or Variable, shape (..., K), real
         Unnormalised log-probabilities.
     labels : array or Variable, shape (...), integral
-        Class indices in [0, K). The range is checked under ``config.debug``, since that reads the device; NumPy
-        refuses labels of K and above by itself.
+        Class indices in [0, K). On the host their range is always checked; elsewhere under ``config.debug``, since
+        that reads the device.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from ..autograd.primitive import Primitive, broadcast, cast
 from ..autograd.tape import Node
 from ..autograd.variable import Variable, _new, as_raw
 from ..backends import registry
-from ..config import backprop_enabled, config
+from ..config import _debug, backprop_enabled
 from ..device import to_host
 from ..dtypes import DTYPES
 from ..errors import DTypeError, ShapeError
@@ -24,6 +24,7 @@ from ..transfers import user_site
 __all__ = ["linear", "outer", "relu", "softmax_cross_entropy", "times", "total"]
 
 _recording = backprop_enabled.get
+_debugging = _debug.get
 _FIX_2: tuple[None, ...] = (None, None)
 _FIX_3: tuple[None, ...] = (None, None, None)
 
@@ -192,10 +193,10 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
         or t.dtype is not _index_dtypes.get(cls)
         or z.dtype not in FLOATING.get(cls, ())
         or not (cls in ONE_DEVICE or same_device(z, t))
-        or len(z.shape) != 2
-        or t.shape != z.shape[:1]
-        or not z.shape[0]
-        or config.debug
+        or len(shape := z.shape) != 2
+        or t.shape != shape[:1]
+        or 0 in shape
+        or _debugging()
     ):
         return _cross_entropy_with_care(logits, labels)
     try:
@@ -254,7 +255,7 @@ def _cross_entropy_with_care(logits: Any, labels: Any) -> Any:
             f"softmax_cross_entropy: the mean over no labels, or no classes, does not exist, but logits.shape is "
             f"{tuple(z.shape)} (at {user_site()}). Leave empty batches out."
         )
-    if config.debug:
+    if _debugging():
         _check_range(t, k)
     has = backend.dtypes_on(backend.key(first))
     index = DTYPES["int64"] if DTYPES["int64"] in has else DTYPES["int32"]
@@ -264,7 +265,7 @@ def _cross_entropy_with_care(logits: Any, labels: Any) -> Any:
         logits, labels = xp.reshape(logits, (n, k)), xp.reshape(labels, (n,))
     try:
         return _cross_entropy.apply((logits, labels), {})
-    except IndexError:  # NumPy's own look at the labels
+    except IndexError:  # NumPy looks at the labels by itself
         _check_range(t, k)
         raise
 
