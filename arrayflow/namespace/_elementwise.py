@@ -59,18 +59,18 @@ def binary(
     return primitive(name, rule1, rule2, floating=takes.endswith("floating"), doc=doc)
 
 
-# Raw complex data types of every library that is loaded.
-_complex: set[Any] = set()
+# Raw complex data types of every library that is loaded, each with its class: two libraries' types may not be compared.
+_complex: set[tuple[type, Any]] = set()
 
 
 @registry.on_load
 def _learn(backend: Any) -> None:
-    _complex.update(raw for dtype, raw in backend.raw_dtypes.items() if dtype.kind == "complex floating")
+    _complex.update((raw.__class__, raw) for d, raw in backend.raw_dtypes.items() if d.kind == "complex floating")
 
 
 def is_complex(raw_dtype: Any) -> bool:
     """Whether a library's data type is complex."""
-    return raw_dtype in _complex
+    return (raw_dtype.__class__, raw_dtype) in _complex
 
 
 conj: Callable[..., Any] = unary(

@@ -6,7 +6,7 @@ each other's adjoint, so gradients of every order come from two rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd import primitive
@@ -14,136 +14,27 @@ from ..autograd.operands import SCALARS, check_one_device
 from ..autograd.primitive import Primitive, cast, sum_to
 from ..autograd.variable import as_raw
 from ..backends import registry
-from ..backends.kernels.indexing import plan, result_shape
-from ..errors import ArrayflowError, DTypeError, ShapeError
+from ..errors import DTypeError, ShapeError
 from ..transfers import user_site
 from ._axes import axes_of
 from ._docs import X, numpydoc
+from ._keys import checked, is_alone, selected_shape
 
 __all__ = ["get_item", "scatter_add", "set_item", "take", "take_along_axis"]
 
 
-class _KeyError(ArrayflowError, IndexError):
-    """Something that is no index, or out of range."""
-
-
-_BASIC = (int, slice, type(None), type(Ellipsis))
 _RANK = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}
-
-
-# --- keys ------------------------------------------------------------------------------------------
-
-
-def _refuse(operation: str, name: str, what: str, way_out: str) -> _KeyError:
-    return _KeyError(f"{operation}: {name} is {what} (at {user_site()}). {way_out}")
-
-
-def _bound(value: Any) -> int | None:
-    return value if value is None or value.__class__ is int else value.__index__()
-
-
-def _item(operation: str, name: str, item: Any) -> Any:
-    """One item of an index as an int, a slice of ints, None, Ellipsis or a raw array."""
-    if item is None or item is Ellipsis or item.__class__ is int:
-        return item
-    if item.__class__ is slice:
-        return slice(_bound(item.start), _bound(item.stop), _bound(item.step))
-    raw = as_raw(item)
-    backend = registry.backend_of(raw)
-    if backend is not None:
-        if isinstance(raw, backend.scalar_types):
-            return _item(operation, name, raw.item())
-        kind = backend.dtype_of_raw[raw.dtype].kind
-        if kind not in ("bool", "signed integer", "unsigned integer"):
-            raise _refuse(
-                operation, name, f"an array of {backend.dtype_of_raw[raw.dtype]!s}",
-                "Index arrays are integers or booleans: af.astype(i, af.int64).",
-            )  # fmt: skip
-        return raw
-    if isinstance(item, (list, tuple)):
-        raise _refuse(operation, name, f"a {type(item).__name__}", "Make it an array: af.asarray(i, device=x.device).")
-    if not isinstance(item, (bool, float, complex)) and hasattr(item, "__index__"):
-        return int(item.__index__())
-    raise _refuse(
-        operation,
-        name,
-        f"a {type(item).__name__}",
-        "An index is an int, a slice, ..., None, or an array of ints or booleans.",
-    )
-
-
-def _is_mask(item: Any) -> bool:
-    if isinstance(item, _BASIC):
-        return False
-    return registry.backend_of(item).dtype_of_raw[item.dtype].kind == "bool"  # type: ignore[union-attr]
-
-
-def _checked(operation: str, x: Any, key: Any, shape: tuple[int, ...]) -> Any:
-    """An index into `shape` as kernels take it: raw arrays where `x` is, integers in range, a mask alone or none."""
-    several = key.__class__ is tuple
-    if several and len(key) == 1 and not isinstance(key[0], _BASIC):
-        key, several = key[0], False
-    items = key if several else (key,)
-    names = [f"key[{k}]" for k in range(len(items))] if several else ["key"]
-    found = [_item(operation, name, item) for name, item in zip(names, items, strict=True)]
-    arrays = [k for k, item in enumerate(found) if not isinstance(item, _BASIC)]
-    if arrays:
-        check_one_device(operation, ("x", *(names[k] for k in arrays)), (x, *(items[k] for k in arrays)))
-    masks = [k for k in arrays if _is_mask(found[k])]
-    if masks and not several:
-        _check_mask(operation, found[0], shape)
-        return found[0]
-    for k in reversed(masks):
-        found[k : k + 1] = _positions(operation, names[k], found[k])
-    _check_range(operation, found, shape)
-    return tuple(found) if several else found[0]
-
-
-def _check_mask(operation: str, mask: Any, shape: tuple[int, ...]) -> None:
-    own = tuple(mask.shape)
-    if own != shape[: len(own)]:
-        raise _KeyError(
-            f"{operation}: a boolean index must have the lengths of the axes it stands for, but key.shape is {own} and "
-            f"x.shape is {shape} (at {user_site()})."
-        )
-
-
-def _positions(operation: str, name: str, mask: Any) -> Sequence[Any]:
-    """A mask beside other items stands for the positions where it is true."""
-    if not mask.shape:
-        raise _refuse(operation, name, "a 0-d boolean array", "Use af.where to choose by one condition.")
-    from .searching import nonzero
-
-    return nonzero(mask)
-
-
-def _check_range(operation: str, items: Sequence[Any], shape: tuple[int, ...]) -> None:
-    """Libraries differ in what they do about integers out of range, and too many of them."""
-    named = sum(item is not None and item is not Ellipsis for item in items)
-    if named > len(shape) or sum(item is Ellipsis for item in items) > 1:
-        raise _KeyError(
-            f"{operation}: an index names each axis once at most and has one ellipsis, but there are {named} items for the "
-            f"{len(shape)} axes of x (at {user_site()})."
-        )
-    axis = 0
-    for item in items:
-        if item is Ellipsis:
-            axis += len(shape) - named
-        elif item is not None:
-            if isinstance(item, int) and not -shape[axis] <= item < shape[axis]:
-                raise _KeyError(
-                    f"{operation}: index {item} is out of range for axis {axis} of x, whose shape is {shape} (at {user_site()})."
-                )
-            axis += 1
 
 
 # --- reading and writing ---------------------------------------------------------------------------
 
-_get_item = Primitive(
+_get_item: Primitive = Primitive(
     "get_item", ("x",), ("key",), (lambda g, shape, key: _scatter_add.apply((g,), {"key": key, "to": tuple(shape)}),)
 )
-_scatter_add = Primitive("scatter_add", ("x",), ("key", "to"), (lambda g, key: _get_item.apply((g,), {"key": key}),))
-_set_item = Primitive(
+_scatter_add: Primitive = Primitive(
+    "scatter_add", ("x",), ("key", "to"), (lambda g, key: _get_item.apply((g,), {"key": key}),)
+)
+_set_item: Primitive = Primitive(
     "set_item",
     ("x", "value"),
     ("key",),
@@ -187,7 +78,7 @@ def get_item(x: Any, key: Any) -> Any:
     """
     if registry.backend_of(as_raw(x)) is None:
         raise _not_an_array("get_item", x)
-    return _get_item.apply((x,), {"key": _checked("get_item", x, key, tuple(x.shape))})
+    return _get_item.apply((x,), {"key": checked("get_item", x, key, tuple(x.shape))})
 
 
 def scatter_add(x: Any, key: Any, shape: Sequence[int]) -> Any:
@@ -222,11 +113,11 @@ def scatter_add(x: Any, key: Any, shape: Sequence[int]) -> Any:
     Variable([5., 0., 2.], dtype=float32, device='cpu')
     """
     shape = tuple(shape)
-    key = _checked("scatter_add", x, key, shape)
-    if not _alone(key) and tuple(x.shape) != _selected(key, shape):
+    key = checked("scatter_add", x, key, shape)
+    if not is_alone(key) and tuple(x.shape) != selected_shape(key, shape):
         raise ShapeError(
-            f"scatter_add: x must have the shape that zeros(shape)[key] has, but x.shape is {tuple(x.shape)} and that is "
-            f"{_selected(key, shape)}. Broadcast it: af.broadcast_to(x, {_selected(key, shape)})."
+            f"scatter_add: x must have the shape that zeros(shape)[key] has, but x.shape is {tuple(x.shape)} and that "
+            f"is {selected_shape(key, shape)}. Broadcast it: af.broadcast_to(x, {selected_shape(key, shape)})."
         )
     return _scatter_add.apply((x,), {"key": key, "to": shape})
 
@@ -236,18 +127,6 @@ def _not_an_array(operation: str, x: Any) -> DTypeError:
         f"{operation}: x must be a Variable or an array, but it is a {type(x).__name__} (at {user_site()}). "
         f"Make it one: af.asarray(x, device=...)."
     )
-
-
-def _alone(key: Any) -> bool:
-    return key.__class__ is not tuple and _is_mask(key)
-
-
-def _selected(key: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of what an index without masks reads."""
-    from .manipulation import broadcast_shapes
-
-    p = plan(key, shape)
-    return result_shape(p, broadcast_shapes(*(a.shape for a in p.arrays if hasattr(a, "shape"))))  # type: ignore[arg-type]
 
 
 def set_item(x: Any, key: Any, value: Any) -> Any:
@@ -297,17 +176,17 @@ def set_item(x: Any, key: Any, value: Any) -> Any:
         )
     check_one_device("set_item", ("x", "value"), (x, value))
     shape = tuple(x.shape)
-    key = _checked("set_item", x, key, shape)
+    key = checked("set_item", x, key, shape)
     value = _fitting(value, backend, raw)
     value_shape = tuple(getattr(value, "shape", ()))
-    if _alone(key):
+    if is_alone(key):
         kept = shape[len(key.shape) :]
         if _broadcasts(value_shape, kept) or (len(value_shape) == len(kept) + 1 and value_shape[0] == 1):
             return _where_mask(x, key, value, len(kept), shape)
-    elif not _broadcasts(value_shape, _selected(key, shape)):
+    elif not _broadcasts(value_shape, selected_shape(key, shape)):
         raise ShapeError(
-            f"set_item: value must broadcast to what is overwritten, but value.shape is {value_shape} and x[key].shape is "
-            f"{_selected(key, shape)} (at {user_site()})."
+            f"set_item: value must broadcast to what is overwritten, but value.shape is {value_shape} and "
+            f"x[key].shape is {selected_shape(key, shape)} (at {user_site()})."
         )
     return _set_item.apply((x, value), {"key": key})
 
@@ -326,7 +205,8 @@ def _fitting(value: Any, backend: Any, raw: Any) -> Any:
     else:
         found = registry.backend_of(given)
         if isinstance(given, found.scalar_types):  # type: ignore[union-attr]
-            return _fitting(given.item(), backend, raw)
+            number: Any = given
+            return _fitting(number.item(), backend, raw)
         dtype = found.dtype_of_raw[given.dtype]  # type: ignore[union-attr]
         if dtype is own:
             return value
@@ -343,7 +223,7 @@ def _fitting(value: Any, backend: Any, raw: Any) -> Any:
 
 def _where_mask(x: Any, mask: Any, value: Any, rest: int, shape: tuple[int, ...]) -> Any:
     """Writing one value, or one row, wherever a mask is true: no shape depends on how often it is."""
-    from .manipulation import reshape
+    from ._shapes import reshape
     from .searching import where
 
     value_shape = tuple(getattr(value, "shape", ()))
@@ -363,7 +243,7 @@ def _scatter_take(g: Any, indices: Any, axis: int | None, shape: tuple[int, ...]
     return _scatter_add.apply((g,), {"key": (slice(None),) * before + (as_raw(indices),), "to": shape})
 
 
-take = primitive(
+take: Callable[..., Any] = primitive(
     "take(x, indices, /, *, axis=None)",
     lambda g, shape, indices, axis: _scatter_take(g, indices, axis, tuple(shape)),
     None,  # positions are integers
@@ -409,7 +289,7 @@ def _wide(dtype: Any, backend: Any, device: Any) -> Any:
     return dtype if dtype.bits >= 32 else next(d for d in backend.dtypes_on(device) if d == "int32")
 
 
-take_along_axis = primitive(
+take_along_axis: Callable[..., Any] = primitive(
     "take_along_axis(x, indices, /, *, axis=-1)",
     lambda g, shape, indices, axis: _scatter_along(g, indices, axis, shape),
     None,  # positions are integers
@@ -417,7 +297,7 @@ take_along_axis = primitive(
     doc=numpydoc(
         "Elements at positions along an axis, each row at its own.",
         X,
-        "indices : integer array\n    Positions, of as many axes as `x`, on its device; but along `axis`, the two broadcast.",
+        "indices : integer array\n    Positions, of as many axes as `x`, on its device. The others broadcast.",
         "axis : int\n    The axis.",
         returns="array or Variable",
         raises="IndexError\n    For positions out of range, where the library checks them.\n"

@@ -6,7 +6,7 @@ derivative.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -63,15 +63,15 @@ def _matrix(x: Any) -> Any:
     return reshaped(x, (prod(shape[:-1]), shape[-1]))
 
 
-matmul = primitive(
+matmul: Callable[..., Any] = primitive(
     "matmul",
     lambda g, x2, shape: _matmul_grad_1(g, x2, shape),
     lambda g, x1, shape: _matmul_grad_2(g, x1, shape),
     doc=numpydoc(
         "The matrix product ``x1 @ x2``.",
         "x1 : array or Variable, shape (..., M, K) or (K,)\n    Numeric.",
-        "x2 : array or Variable, shape (..., K, N) or (K,)\n    Numeric, on the device of `x1`. Leading axes broadcast; "
-        "a vector's axis is not in the result.",
+        "x2 : array or Variable, shape (..., K, N) or (K,)\n    Numeric, on the device of `x1`. Leading axes "
+        "broadcast; a vector's axis is not in the result.",
         returns="array or Variable, shape (..., M, N)",
         raises="ValueError\n    If the shapes do not fit.\nDeviceMismatchError\n    If the two are on two devices.",
         example="""
@@ -81,7 +81,7 @@ matmul = primitive(
     ),
 )
 
-matrix_transpose = primitive(
+matrix_transpose: Callable[..., Any] = primitive(
     "matrix_transpose",
     lambda g: matrix_transpose(g),
     doc=numpydoc(
@@ -128,7 +128,7 @@ def _tensordot_grad_2(g: Any, x1: Any, shape: Sequence[int], axes: Any) -> Any:
     return _tensordot_grad(g, x1, own, theirs, len(shape), first=False)
 
 
-tensordot = primitive(
+tensordot: Callable[..., Any] = primitive(
     "tensordot(x1, x2, /, *, axes=2)",
     lambda g, x2, shape, axes: _tensordot_grad_1(g, x2, shape, axes),
     lambda g, x1, shape, axes: _tensordot_grad_2(g, x1, shape, axes),
@@ -136,12 +136,13 @@ tensordot = primitive(
     doc=numpydoc(
         "Products of elements summed over axes of both arrays.",
         "x1, x2 : array or Variable, numeric\n    On one device.",
-        "axes : int or two sequences of int\n    Which axes of `x1` go with which of `x2`. A number n means the last n of "
-        "`x1` and the\n    first n of `x2`.",
+        "axes : int or two sequences of int\n    Which axes of `x1` go with which of `x2`. A number n means the last n "
+        "of `x1` and the\n    first n of `x2`.",
         returns="array or Variable\n    Its axes are those left of `x1`, then those left of `x2`.",
         raises="ValueError\n    If the axes do not fit.\nDeviceMismatchError\n    If the two are on two devices.",
         example="""
-        >>> af.tensordot(af.ones((2, 3, 4), device="cpu"), af.ones((4, 3, 5), device="cpu"), axes=((1, 2), (1, 0))).shape
+        >>> x1, x2 = af.ones((2, 3, 4), device="cpu"), af.ones((4, 3, 5), device="cpu")
+        >>> af.tensordot(x1, x2, axes=((1, 2), (1, 0))).shape
         (2, 5)
         """,
     ),
@@ -149,7 +150,7 @@ tensordot = primitive(
 
 # --- vecdot ----------------------------------------------------------------------------------------
 
-_vecdot = primitive(
+_vecdot: Callable[..., Any] = primitive(
     "vecdot(x1, x2, /, *, axis=-1)",
     lambda g, x2, shape, axis: _summed(expand_dims(conjugate(g), axis=axis) * x2, shape),
     lambda g, x1, shape, axis: _summed(expand_dims(g, axis=axis) * x1, shape),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..autograd import primitive
@@ -39,10 +40,10 @@ def _position(name: str, what: str, value: str) -> Any:
     )
 
 
-argmax = _position("argmax", "largest", "2")
-argmin = _position("argmin", "smallest", "1")
+argmax: Callable[..., Any] = _position("argmax", "largest", "2")
+argmin: Callable[..., Any] = _position("argmin", "smallest", "1")
 
-count_nonzero = primitive(
+count_nonzero: Callable[..., Any] = primitive(
     "count_nonzero(x, /, *, axis=None, keepdims=False)",
     None,  # a count is an integer
     doc=numpydoc(
@@ -58,7 +59,7 @@ count_nonzero = primitive(
     ),
 )
 
-nonzero = primitive(
+nonzero: Callable[..., Any] = primitive(
     "nonzero(x, /)",
     None,  # positions are integers
     outputs=-1,
@@ -75,7 +76,7 @@ nonzero = primitive(
     ),
 )
 
-_searchsorted = primitive(
+_searchsorted: Callable[..., Any] = primitive(
     "searchsorted(x1, x2, /, *, side='left')",
     None,  # positions are integers
     None,
@@ -123,7 +124,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     return _searchsorted(x1, x2, side=side)
 
 
-_where = primitive(
+_where: Callable[..., Any] = primitive(
     "where(condition, x1, x2, /)",
     None,  # a condition is no number
     lambda g, condition: _where(condition, g, 0),

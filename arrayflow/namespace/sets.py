@@ -20,7 +20,7 @@ _NOTE = (
     "by the values of `x`, which must be read for that."
 )
 
-isin = primitive(
+isin: Callable[..., Any] = primitive(
     "isin(x1, x2, /, *, invert=False)",
     None,  # a truth value
     None,
@@ -105,7 +105,7 @@ unique_inverse = _unique(
     Variable([1, 0, 1], dtype=int64, device='cpu')
     """,
 )
-unique_values = primitive(
+unique_values: Callable[..., Any] = primitive(
     "unique_values(x, /)",
     None,  # which elements are equal is no smooth matter
     doc=numpydoc(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..autograd import primitive
 from ._docs import numpydoc
 from .indexing import _scatter_along
@@ -15,7 +18,7 @@ _ARGUMENTS = (
     "stable : bool\n    Whether equal elements keep the order they have.",
 )
 
-argsort = primitive(
+argsort: Callable[..., Any] = primitive(
     "argsort(x, /, *, axis=-1, descending=False, stable=True)",
     None,  # positions are integers
     doc=numpydoc(
@@ -29,7 +32,7 @@ argsort = primitive(
     ),
 )
 
-sort = primitive(
+sort: Callable[..., Any] = primitive(
     "sort(x, /, *, axis=-1, descending=False, stable=True)",
     # Sorting reads along the positions that argsort gives: the gradient goes back there.
     lambda g, x, axis, descending, stable: _scatter_along(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import nan
 from typing import Any
 
@@ -33,7 +33,7 @@ def _as(g: Any, dtype: Any) -> Any:
 
 # --- sums ------------------------------------------------------------------------------------------
 
-sum = primitive(
+sum: Callable[..., Any] = primitive(
     "sum(x, /, *, axis=None, dtype=None, keepdims=False)",
     lambda g, shape, own_dtype, axis: _as(spread(g, shape, axis), own_dtype),
     numeric=True,
@@ -57,7 +57,7 @@ def _share(g: Any, n: float) -> Any:
     return g * (1 / n if n else nan)
 
 
-mean = primitive(
+mean: Callable[..., Any] = primitive(
     "mean(x, /, *, axis=None, keepdims=False)",
     lambda g, shape, axis: spread(_share(g, count(shape, axis)), shape, axis),
     floating=True,
@@ -79,7 +79,7 @@ def _centred(x: Any, axis: int | Sequence[int] | None) -> Any:
     return x - mean(x, axis=axis, keepdims=True)
 
 
-var = primitive(
+var: Callable[..., Any] = primitive(
     "var(x, /, *, axis=None, correction=0.0, keepdims=False)",
     # d/dx of sum((x - mean)^2) / (n - c); what the mean contributes sums to 0.
     lambda g, x, axis, correction: (
@@ -108,7 +108,7 @@ def _std_grad(g: Any, x: Any, y: Any, axis: Any, correction: float) -> Any:
     return spread(_share(slope, count(x.shape, axis) - correction), x.shape, axis) * _centred(x, axis)
 
 
-std = primitive(
+std: Callable[..., Any] = primitive(
     "std(x, /, *, axis=None, correction=0.0, keepdims=False)",
     lambda g, x, y, axis, correction: _std_grad(g, x, y, axis, correction),
     floating=True,
@@ -135,7 +135,7 @@ def _cumulative_sum_grad(g: Any, own_dtype: Any, axis: int | None, include_initi
     return _as(flip(cumulative_sum(flip(g, axis=axis), axis=axis, dtype=g.dtype), axis=axis), own_dtype)
 
 
-cumulative_sum = primitive(
+cumulative_sum: Callable[..., Any] = primitive(
     "cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False)",
     lambda g, own_dtype, axis, include_initial: _cumulative_sum_grad(g, own_dtype, axis, include_initial),
     numeric=True,
@@ -175,7 +175,7 @@ def _suffix_recurrence(a: Any, b: Any, axis: int) -> Any:
 
 
 def _cumulative_prod_grad(g: Any, x: Any, axis: int | None, include_initial: bool, own_dtype: Any) -> Any:
-    """``dx[i] = prod(x[:i]) * sum over k >= i of g[k] prod(x[i + 1 : k + 1])``: no division, so zeros are no trouble."""
+    """``dx[i] = prod(x[:i]) * sum of g[k] prod(x[i + 1 : k + 1]) for k >= i``: no division, so zeros may be."""
     axis = axes_of(axis or 0, len(g.shape))[0]
     before = (slice(None),) * axis
     if include_initial:
@@ -191,7 +191,7 @@ def _cumulative_prod_grad(g: Any, x: Any, axis: int | None, include_initial: boo
     return _as(first * _suffix_recurrence(following, g, axis), own_dtype)
 
 
-cumulative_prod = primitive(
+cumulative_prod: Callable[..., Any] = primitive(
     "cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False)",
     lambda g, x, axis, include_initial, own_dtype: _cumulative_prod_grad(g, x, axis, include_initial, own_dtype),
     numeric=True,
@@ -231,7 +231,7 @@ def _prod_grad(g: Any, x: Any, axis: Any, own_dtype: Any) -> Any:
     return _as(spread(g, shape, axis) * permute_dims(others, back), own_dtype)
 
 
-prod = primitive(
+prod: Callable[..., Any] = primitive(
     "prod(x, /, *, axis=None, dtype=None, keepdims=False)",
     lambda g, x, axis, own_dtype: _prod_grad(g, x, axis, own_dtype),
     numeric=True,
@@ -252,7 +252,7 @@ prod = primitive(
 # --- extremes --------------------------------------------------------------------------------------
 
 # 1/n where an element is one of the n that equal the extreme, 0 elsewhere: piecewise constant.
-_shares = primitive("shares_of_extreme(x, extreme, /, *, axis)", None, None, promote=())
+_shares: Callable[..., Any] = primitive("shares_of_extreme(x, extreme, /, *, axis)", None, None, promote=())
 
 
 def _extreme(name: str, what: str, value: str) -> Any:
@@ -275,5 +275,5 @@ def _extreme(name: str, what: str, value: str) -> Any:
     )
 
 
-max = _extreme("max", "largest", "4.0")
-min = _extreme("min", "smallest", "1.0")
+max: Callable[..., Any] = _extreme("max", "largest", "4.0")
+min: Callable[..., Any] = _extreme("min", "smallest", "1.0")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from . import kernel
 
-__all__ = ["Plan", "get_item", "plan", "scatter_add", "result_shape", "segment_sum", "set_item"]
+__all__ = ["Plan", "get_item", "plan", "result_shape", "scatter_add", "segment_sum", "set_item"]
 
 
 class Plan(NamedTuple):
@@ -177,7 +177,7 @@ def _values(xp: Any, values: Any, p: Plan, together: tuple[int, ...]) -> Any:
 
 def _selects_all(p: Plan, shape: Sequence[int]) -> bool:
     return tuple(p.selected) == tuple(shape) and all(
-        isinstance(b, slice) and b.step == 1 or b == slice(None) for b in p.basic
+        isinstance(b, slice) and (b.step == 1 or b == slice(None)) for b in p.basic
     )
 
 
