@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -18,6 +18,10 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
     if dtype is None and x.dtype.kind in "iu":  # jax.numpy widens in cumulative_sum, but not here
         dtype = {"i": "int", "u": "uint"}[x.dtype.kind] + ("64" if jax.config.jax_enable_x64 else "32")
     return jnp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+def permute_dims(x: Any, /, axes: Sequence[int]) -> Any:
+    return jnp.permute_dims(x, tuple(a % x.ndim for a in axes))  # jax.numpy knows no negative axes here
 
 
 def get_item(x: Any, *, key: Any) -> Any:
@@ -36,6 +40,7 @@ def scatter_add(x: Any, *, key: Any, to: tuple[int, ...]) -> Any:
 NATIVES: dict[str, Callable[..., Any]] = {
     "cumulative_prod": cumulative_prod,
     "get_item": get_item,
+    "permute_dims": permute_dims,
     "scatter_add": scatter_add,
     "set_item": set_item,
     **_jax_neural.NATIVES,

@@ -59,6 +59,19 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     return x.reshape(shape) if copy is None or copy else x.view(shape)
 
 
+def _any_correction(function: Callable[..., Any], power: float) -> Callable[..., Any]:
+    """PyTorch's variance takes a whole number from the number of elements; the standard, any."""
+
+    def spread(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+        if correction == int(correction):
+            return function(x, axis=axis, correction=int(correction), keepdims=keepdims)
+        y = function(x, axis=axis, correction=0, keepdims=keepdims)
+        n = x.numel() / max(y.numel(), 1)
+        return y * (n / (n - correction)) ** power if n > correction else torch.full_like(y, torch.nan)
+
+    return spread
+
+
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     return torch.take_along_dim(x, indices.to(torch.int64), axis)
 
@@ -92,6 +105,8 @@ NATIVES: dict[str, Callable[..., Any]] = {
     "prod": _unsigned_stays_unsigned(xp.prod),
     "reshape": reshape,
     "searchsorted": searchsorted,
+    "std": _any_correction(xp.std, 0.5),
+    "var": _any_correction(xp.var, 1),
     "sum": _unsigned_stays_unsigned(xp.sum),
     "take_along_axis": take_along_axis,
     "unique_all": unique_all,

@@ -88,4 +88,4 @@ def conjugate(x: Any) -> Any:
     raw = x.array if isinstance(x, Variable) else x
     if raw.__class__ is complex:
         return raw.conjugate()
-    return conj(x) if getattr(raw, "dtype", None) in _complex else x
+    return conj(x) if is_complex(getattr(raw, "dtype", None)) else x

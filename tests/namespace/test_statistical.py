@@ -41,7 +41,8 @@ class TestReductions:
     def test_gradients(self, xp, make, name, options):
         if name == "std" and options.get("axis") == ():
             pytest.skip("the deviation of single elements has no slope")
-        check_grads(lambda x: getattr(xp, name)(x, **options), make(X))
+        # The extremes are apart, so that a step changes none.
+        check_grads(lambda x: getattr(xp, name)(x, **options), make(3 * X if name in ("max", "min") else X))
 
     def test_a_0d_array(self, xp, make, same, name):
         same(getattr(xp, name)(make(2.5)), NUMPY[name](np.float32(2.5)))
