@@ -104,7 +104,7 @@ def get(prefix: str) -> Backend:
 
 
 def on_load(listener: Callable[[Backend], None]) -> None:
-    """Call `listener` with every backend that is loaded, now and later."""
+    """Call `listener` with every backend that is loaded, now and later, and again when its `array_types` grow."""
     with _lock:
         _listeners.append(listener)
         for backend in _loaded.values():
@@ -145,6 +145,11 @@ def backend_of_type(cls: type) -> Backend | None:
                 continue
             if issubclass(cls, (*backend.array_types, *backend.scalar_types)):
                 _by_type[cls] = backend
+                if cls not in backend.array_types and issubclass(cls, backend.array_types):
+                    # An array's own class, where the library names only a base: listeners go by exact class.
+                    backend.array_types = (cls, *backend.array_types)
+                    for listener in _listeners:
+                        listener(backend)
                 return backend
         _no_arrays.add(cls)
     return None

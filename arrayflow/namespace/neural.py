@@ -10,7 +10,7 @@ from typing import Any
 
 from ..autograd import primitive
 from ..autograd.dispatch import FLOATING, ONE_DEVICE, same_device
-from ..autograd.operands import prepare
+from ..autograd.operands import SCALARS, prepare
 from ..autograd.primitive import Primitive, broadcast, cast
 from ..autograd.tape import Node
 from ..autograd.variable import Variable, _new, as_raw
@@ -83,10 +83,11 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     cls = a.__class__
     if (
         cls is not w.__class__
-        or a.dtype is not w.dtype
-        or a.dtype not in FLOATING.get(cls, ())
+        or cls not in FLOATING
+        or a.dtype not in FLOATING[cls]
+        or (a.dtype is not w.dtype and a.dtype != w.dtype)
         or not (cls in ONE_DEVICE or same_device(a, w))
-        or (b is not None and (b.__class__ is not cls or b.dtype is not a.dtype))
+        or (b is not None and (b.__class__ is not cls or b.dtype != a.dtype))
         or not (b is None or cls in ONE_DEVICE or same_device(a, b))
     ):
         return _linear_with_care(x, weight, bias)
@@ -114,7 +115,18 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     return out
 
 
+def _no_numbers(function: str, **operands: Any) -> None:
+    """These functions have no meaning for numbers, which elsewhere stand for arrays."""
+    for name, x in operands.items():
+        if isinstance(x, SCALARS):
+            raise TypeError(
+                f"{function}: {name} must be an array or a Variable, but it is a {type(x).__name__} (at {user_site()}). "
+                f"Make it one: af.asarray(x, device=...)."
+            )
+
+
 def _linear_with_care(x: Any, weight: Any, bias: Any) -> Any:
+    _no_numbers("linear", x=x, weight=weight, bias=bias)
     checked = [as_raw(v) for v in (x, weight, bias)]
     shapes = [getattr(raw, "shape", None) for raw in checked]
     backends = [registry.backend_of(raw) for raw in checked]
@@ -190,7 +202,8 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     cls = z.__class__
     if (
         cls is not t.__class__
-        or t.dtype is not _index_dtypes.get(cls)
+        or cls not in _INDICES
+        or t.dtype not in _INDICES[cls]
         or z.dtype not in FLOATING.get(cls, ())
         or not (cls in ONE_DEVICE or same_device(z, t))
         or len(shape := z.shape) != 2
@@ -220,14 +233,14 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     return out
 
 
-# By class of array: the raw data type in which its library takes indices.
-_index_dtypes: dict[type, Any] = {}
+# The data types in which every library takes indices, and by class of array its own objects for them.
+_INDEX = (DTYPES["int32"], DTYPES["int64"])
+_INDICES: dict[type, set[Any]] = {}
 
 
 def _learn(backend: Any) -> None:
-    name = DTYPES["int64"]
     for cls in backend.array_types:
-        _index_dtypes[cls] = backend.raw_dtypes.get(name)
+        _INDICES[cls] = {backend.raw_dtypes[d] for d in _INDEX if d in backend.raw_dtypes}
 
 
 registry.on_load(_learn)
@@ -236,6 +249,7 @@ registry.on_load(_learn)
 def _cross_entropy_with_care(logits: Any, labels: Any) -> Any:
     from .. import namespace as xp
 
+    _no_numbers("softmax_cross_entropy", logits=logits, labels=labels)
     backend, _, (z, t), first = prepare(_checked, (logits, labels))
     dtype = backend.dtype_of_raw[t.dtype]
     if dtype.kind not in ("signed integer", "unsigned integer"):
@@ -257,10 +271,9 @@ def _cross_entropy_with_care(logits: Any, labels: Any) -> Any:
         )
     if _debugging():
         _check_range(t, k)
-    has = backend.dtypes_on(backend.key(first))
-    index = DTYPES["int64"] if DTYPES["int64"] in has else DTYPES["int32"]
-    if dtype != index:
-        labels = cast(labels, dtype=index)
+    if dtype not in _INDEX:
+        has = backend.dtypes_on(backend.key(first))
+        labels = cast(labels, dtype=DTYPES["int64"] if DTYPES["int64"] in has else DTYPES["int32"])
     if len(z.shape) != 2:
         logits, labels = xp.reshape(logits, (n, k)), xp.reshape(labels, (n,))
     try:

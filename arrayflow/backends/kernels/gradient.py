@@ -6,7 +6,7 @@ from typing import Any
 
 from . import kernel
 
-__all__ = ["broadcast", "cast", "identity", "shares_of_extreme", "sum_to"]
+__all__ = ["astype", "broadcast", "cast", "identity", "shares_of_extreme", "sum_to"]
 
 
 @kernel
@@ -32,6 +32,12 @@ def sum_to(xp: Any, x: Any, *, to: tuple[int, ...]) -> Any:
 
 
 @kernel
+def astype(xp: Any, x: Any, dtype: Any, copy: bool = True) -> Any:
+    """`x` as `dtype`, as the standard has it, with arguments that may be named."""
+    return xp.astype(x, dtype, copy=copy)
+
+
+@kernel
 def cast(xp: Any, x: Any, *, dtype: Any) -> Any:
     """`x` as `dtype`; the real part of a complex array for a real type."""
     if xp.isdtype(x.dtype, "complex floating") and not xp.isdtype(dtype, "complex floating"):
@@ -44,3 +50,9 @@ def shares_of_extreme(xp: Any, x: Any, y: Any, *, axis: Any) -> Any:
     """1/n at each of the n elements of `x` along `axis` that equal `y`, 0 elsewhere. Where `y` is NaN, so are they."""
     hit = xp.astype(xp.logical_or(x == y, x != x), x.dtype)
     return hit / xp.sum(hit, axis=axis, keepdims=True, dtype=x.dtype)
+
+
+@kernel
+def astype(xp: Any, x: Any, dtype: Any, copy: bool = True) -> Any:
+    """`x` in another data type. The libraries take the type by position alone, a recorded operation gives it by name."""
+    return xp.astype(x, dtype, copy=copy)
