@@ -106,8 +106,14 @@ def _sequence(made: Variadic, rest: str) -> Callable[..., Any]:
     """A function of a sequence of arrays with the signature given."""
     statics = ", ".join(f"{s!r}: {s}" for s in made.statics)
     scope: dict[str, Any] = {"_apply": made.apply}
-    exec(f"def {made.name}({rest}):\n    return _apply({made.operands[0]}, {{{statics}}})\n", scope)
+    source = f"def {made.name}({rest}):\n    return _apply({made.operands[0]}, {{{statics}}})\n"
+    exec(_compiled(made.name, source), scope)
     return scope[made.name]  # type: ignore[no-any-return]
+
+
+def _compiled(name: str, source: str) -> Any:
+    # A file name inside the package, so that its frame is not taken for the user's line.
+    return compile(source, f"{__file__}:<{name}>", "exec")
 
 
 def _general(made: Primitive, rest: str) -> Callable[..., Any]:
@@ -127,7 +133,7 @@ def _general(made: Primitive, rest: str) -> Callable[..., Any]:
     source += f"    return _apply(({operands}), {{{statics}}})\n"
     scope: dict[str, Any] = {"_apply": made.apply, "_short": _one_operand(made), "_Variable": Variable}
     scope["_dtypes"] = FLOATING if made.floating else TAKES[int]
-    exec(source, scope)
+    exec(_compiled(name, source), scope)
     return scope[name]  # type: ignore[no-any-return]
 
 

@@ -102,4 +102,8 @@ class DpnpBackend(Backend):
 
     @cached_property
     def natives(self) -> dict[str, Callable[..., Any]]:
-        return {}
+        # oneMKL, under dpnp 0.20's matmul, refuses the strides of 0 that a broadcast view has: make it an array.
+        def broadcast(x: Any, to: tuple[int, ...]) -> Any:
+            return self.xp.copy(self.xp.broadcast_to(x, to))
+
+        return {"broadcast": broadcast, "broadcast_to": lambda x, shape: broadcast(x, shape)}

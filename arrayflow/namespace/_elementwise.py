@@ -59,18 +59,24 @@ def binary(
     return primitive(name, rule1, rule2, floating=takes.endswith("floating"), doc=doc)
 
 
-# Raw complex data types of every library that is loaded, each with its class: two libraries' types may not be compared.
-_complex: set[tuple[type, Any]] = set()
+# By class of array: its library's complex data types.
+_complex: dict[type, set[Any]] = {}
 
 
 @registry.on_load
 def _learn(backend: Any) -> None:
-    _complex.update((raw.__class__, raw) for d, raw in backend.raw_dtypes.items() if d.kind == "complex floating")
+    found = {raw for dtype, raw in backend.raw_dtypes.items() if dtype.kind == "complex floating"}
+    for cls in backend.array_types:
+        _complex[cls] = found
 
 
-def is_complex(raw_dtype: Any) -> bool:
-    """Whether a library's data type is complex."""
-    return (raw_dtype.__class__, raw_dtype) in _complex
+def is_complex(raw: Any) -> bool:
+    """Whether a raw array, or a Python scalar, is complex."""
+    found = _complex.get(raw.__class__)
+    if found is not None:
+        return raw.dtype in found
+    backend = registry.backend_of(raw)
+    return isinstance(raw, complex) if backend is None else backend.dtype_of_raw[raw.dtype].kind == "complex floating"
 
 
 conj: Callable[..., Any] = unary(
@@ -86,6 +92,6 @@ def conjugate(x: Any) -> Any:
     steepest ascent, as in PyTorch; a holomorphic ``f`` then passes on ``g * conj(f'(z))``.
     """
     raw = x.array if isinstance(x, Variable) else x
-    if raw.__class__ is complex:
-        return raw.conjugate()
-    return conj(x) if is_complex(getattr(raw, "dtype", None)) else x
+    if not is_complex(raw):
+        return x
+    return raw.conjugate() if raw.__class__ is complex else conj(x)

@@ -32,6 +32,13 @@ class State:
         self.arrays: tuple[Any, ...] | None = None
         self.t = 0
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        out = State()
+        out.t = self.t
+        if self.arrays is not None:  # each library copies its own; not all of them know deepcopy
+            out.arrays = tuple(registry.backend_of(a).copy(a) for a in self.arrays)  # type: ignore[union-attr]
+        return out
+
 
 class Optimizer:
     """Base class: a subclass names its kernel, its numbers and its state arrays.
@@ -57,13 +64,18 @@ class Optimizer:
 
     t: int
 
+    # By class of array; found once for all optimizers of a kind.
+    _functions: ClassVar[dict[type, Callable[..., Any]]]
+
+    def __init_subclass__(cls) -> None:
+        cls._functions = {}
+
     def __init__(self, **numbers: float) -> None:
         for name, value in numbers.items():
             setattr(self, name, value)
         self.t = 0
         self._parameters: dict[str, Parameter] = {}
         self._states: dict[Parameter, State] = {}
-        self._functions: dict[type, Callable[..., Any]] = {}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.numbers:

@@ -26,7 +26,8 @@ CASES = [
 
 def parameters(device, seed=0):
     r = np.random.RandomState(seed)
-    return [af.Parameter(r.randn(*shape).astype(np.float32), device=device) for shape in ((3, 4), (4,), ())]
+    shapes = ((3, 4), (4,), ())
+    return [af.Parameter(np.asarray(r.randn(*shape), dtype=np.float32), device=device) for shape in shapes]
 
 
 def give_gradients(ps, step):
