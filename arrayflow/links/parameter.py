@@ -257,7 +257,7 @@ class Parameter(Variable):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if self._initializer is not None and self._shape is not None:
-            self.array  # drawn now, so that the copy does not draw other numbers
+            self._draw()  # so that the copy does not draw other numbers
         out = Parameter.__new__(Parameter)
         memo[id(self)] = out
         for name in ("name", "_initializer", "_shape", "_device", "_dtype", "_node"):

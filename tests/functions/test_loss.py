@@ -53,7 +53,7 @@ class TestSoftmaxCrossEntropy:
         (expected * 3).backward()
         tolerance = 1e-6 if dtype == "float32" else 1e-14
         assert loss.dtype == dtype
-        assert float(loss) == pytest.approx(float(expected), rel=tolerance)
+        assert float(loss) == pytest.approx(expected.item(), rel=tolerance)
         np.testing.assert_allclose(to_host(logits.grad.array), oracle.grad.numpy(), rtol=0, atol=tolerance)
         assert logits.grad.device is device
 

@@ -50,9 +50,3 @@ def shares_of_extreme(xp: Any, x: Any, y: Any, *, axis: Any) -> Any:
     """1/n at each of the n elements of `x` along `axis` that equal `y`, 0 elsewhere. Where `y` is NaN, so are they."""
     hit = xp.astype(xp.logical_or(x == y, x != x), x.dtype)
     return hit / xp.sum(hit, axis=axis, keepdims=True, dtype=x.dtype)
-
-
-@kernel
-def astype(xp: Any, x: Any, dtype: Any, copy: bool = True) -> Any:
-    """`x` in another data type. The libraries take the type by position alone, a recorded operation gives it by name."""
-    return xp.astype(x, dtype, copy=copy)
