@@ -58,7 +58,14 @@ class StrictBackend(Backend):
 
     @cached_property
     def natives(self) -> dict[str, Callable[..., Any]]:
-        return {"isin": self._isin}
+        return {"clip": self._clip, "isin": self._isin}
+
+    def _clip(self, x: Any, min: Any = None, max: Any = None) -> Any:
+        # array-api-strict reads the bounds to refuse crossed ones; elsewhere the upper one wins.
+        xp = self.xp
+        if min is not None:
+            x = xp.maximum(x, min)
+        return xp.positive(x) if max is None else xp.minimum(x, max)
 
     def _isin(self, x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
         # array-api-strict 2.6 ignores `invert`, and refuses floating arrays.

@@ -85,7 +85,7 @@ def _pow_base(g: Any, x1: Any, x2: Any) -> Any:
 
 def _pow_exponent(g: Any, x1: Any, x2: Any, y: Any) -> Any:
     """``g y log(x1)``; 0 at a base of 0, and at a negative one, where a real power has no slope."""
-    complex_ = is_complex(as_raw(y).dtype)
+    complex_ = is_complex(as_raw(y))
     if isinstance(x1, SCALARS):
         if x1 == 0 or (x1.real < 0 and not complex_):
             return zeros_like(g)
@@ -194,7 +194,7 @@ nextafter = binary(
 
 
 def _sign_slope(g: Any, x: Any, y: Any) -> Any:
-    if not is_complex(as_raw(x).dtype):
+    if not is_complex(as_raw(x)):
         return zeros_like(g)
     # What is along y changes |x| alone; the rest turns x.
     r = abs(x)
@@ -261,7 +261,7 @@ def imag(x: Any, /) -> Any:
     >>> af.imag(af.asarray([1 + 2j], device="cpu"))
     Variable([2.], dtype=float32, device='cpu')
     """
-    return _imag(x) if is_complex(getattr(as_raw(x), "dtype", None)) else zeros_like(x)
+    return _imag(x) if is_complex(as_raw(x)) else zeros_like(x)
 
 
 imag.primitive = _imag.primitive  # type: ignore[attr-defined]

@@ -54,9 +54,9 @@ class Info:
         wanted = _STANDARD if kinds is None else [d for d in _STANDARD if any(d in GROUPS[k] for k in kinds)]
         return {str(d): d for d in wanted if d in has}
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """The devices of this machine."""
-        return [Device(name) for name, state in devices().items() if state == "available"]
+        return tuple(Device(name) for name, state in devices().items() if state == "available")
 
 
 def __array_namespace_info__() -> Info:
