@@ -6,7 +6,7 @@ __all__ = ["ANY_AXIS", "AXIS", "DTYPE", "KEEPDIMS", "X", "numpydoc"]
 
 X = "x : array or Variable\n    The input."
 AXIS = "axis : int, optional\n    The axis; negative ones count from the last. Needed where `x` has more than one."
-ANY_AXIS = "axis : int or tuple of int, optional\n    Along which to reduce; negative ones count from the last. None means all."
+ANY_AXIS = "axis : int or tuple of int, optional\n    Along which; negative ones count from the last. None means all."
 KEEPDIMS = "keepdims : bool\n    Whether reduced axes stay, with length 1."
 DTYPE = (
     "dtype : data type, optional\n    To compute in and to return. By default that of `x`, but integers narrower than "

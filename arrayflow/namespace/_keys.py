@@ -9,11 +9,13 @@ from ..autograd.operands import check_one_device
 from ..autograd.variable import as_raw
 from ..backends import registry
 from ..backends.kernels.indexing import plan, result_shape
+from ..config import config
+from ..device import to_host
 from ..errors import ArrayflowError
 from ..transfers import user_site
 from ._broadcasting import broadcast_shapes
 
-__all__ = ["checked", "is_alone", "selected_shape"]
+__all__ = ["check_positions", "checked", "is_alone", "selected_shape"]
 
 
 class _KeyError(ArrayflowError, IndexError):
@@ -125,7 +127,22 @@ def _check_range(operation: str, items: Sequence[Any], shape: tuple[int, ...]) -
                     f"{operation}: index {item} is out of range for axis {axis} of x, whose shape is {shape} "
                     f"(at {user_site()})."
                 )
+            if not isinstance(item, slice):
+                check_positions(operation, item, shape, axis)
             axis += 1
+
+
+def check_positions(operation: str, indices: Any, shape: Sequence[int], axis: int) -> None:
+    """With ``config.debug``, read index arrays and refuse positions out of range, as NumPy always does."""
+    if not config.debug or 0 in indices.shape:
+        return
+    host = to_host(indices, kind="implicit", entry=operation)
+    lowest, highest = int(host.min()), int(host.max())
+    if not -shape[axis] <= lowest <= highest < shape[axis]:
+        raise _KeyError(
+            f"{operation}: index {highest if highest >= shape[axis] else lowest} is out of range for axis {axis} of x, "
+            f"whose shape is {tuple(shape)} (at {user_site()})."
+        )
 
 
 def is_alone(key: Any) -> bool:

@@ -6,7 +6,7 @@ each other's adjoint, so gradients of every order come from two rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..autograd import primitive
@@ -14,11 +14,11 @@ from ..autograd.operands import SCALARS, check_one_device
 from ..autograd.primitive import Primitive, cast, sum_to
 from ..autograd.variable import as_raw
 from ..backends import registry
+from ..config import config
 from ..errors import DTypeError, ShapeError
 from ..transfers import user_site
 from ._axes import axes_of
-from ._docs import X, numpydoc
-from ._keys import checked, is_alone, selected_shape
+from ._keys import check_positions, checked, is_alone, selected_shape
 
 __all__ = ["get_item", "scatter_add", "set_item", "take", "take_along_axis"]
 
@@ -64,7 +64,8 @@ def get_item(x: Any, key: Any) -> Any:
     Raises
     ------
     IndexError
-        If it is no index, or out of range. Index arrays are checked where the library does so.
+        If it is no index, or out of range. Index arrays are checked where the library does so, and everywhere with
+        ``af.config.debug``.
     DeviceMismatchError
         If an index array is on another device.
 
@@ -243,25 +244,52 @@ def _scatter_take(g: Any, indices: Any, axis: int | None, shape: tuple[int, ...]
     return _scatter_add.apply((g,), {"key": (slice(None),) * before + (as_raw(indices),), "to": shape})
 
 
-take: Callable[..., Any] = primitive(
+_take = primitive(
     "take(x, indices, /, *, axis=None)",
     lambda g, shape, indices, axis: _scatter_take(g, indices, axis, tuple(shape)),
     None,  # positions are integers
     promote=(),
-    doc=numpydoc(
-        "Elements at positions along an axis.",
-        X,
-        "indices : integer array\n    Positions, on the device of `x`; negative ones count from the end.",
-        "axis : int, optional\n    The axis. Needed where `x` has more than one.",
-        returns="array or Variable, of the shape of `x` with that of `indices` in the place of `axis`",
-        raises="IndexError\n    For positions out of range, where the library checks them.\n"
-        "DeviceMismatchError\n    If `indices` is on another device.",
-        example="""
-        >>> af.take(af.asarray([10, 20, 30], device="cpu"), af.asarray([2, 0], device="cpu"))
-        Variable([30, 10], dtype=int64, device='cpu')
-        """,
-    ),
 )
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """Elements at positions along an axis.
+
+    Parameters
+    ----------
+    x : array or Variable
+        The input.
+    indices : integer array
+        Positions, on the device of `x`; negative ones count from the end.
+    axis : int, optional
+        The axis. Needed where `x` has more than one.
+
+    Returns
+    -------
+    array or Variable
+        Of the shape of `x` with that of `indices` in the place of `axis`.
+
+    Raises
+    ------
+    IndexError
+        For positions out of range: where the library checks them, and everywhere with ``af.config.debug``.
+    ShapeError
+        If `axis` is missing and `x` has more than one.
+    DeviceMismatchError
+        If `indices` is on another device.
+
+    Examples
+    --------
+    >>> import arrayflow as af
+    >>> af.take(af.asarray([10, 20, 30], device="cpu"), af.asarray([2, 0], device="cpu"))
+    Variable([30, 10], dtype=int64, device='cpu')
+    """
+    ndim = len(x.shape)
+    if axis is None and ndim != 1:
+        raise ShapeError(f"take: axis must be given where x has not one axis, but x.shape is {tuple(x.shape)}.")
+    if config.debug:
+        check_positions("take", as_raw(indices), x.shape, axes_of(axis, ndim)[0])
+    return _take(x, indices, axis=axis)
 
 
 def _scatter_along(g: Any, indices: Any, axis: int, shape: Sequence[int]) -> Any:
@@ -289,24 +317,52 @@ def _wide(dtype: Any, backend: Any, device: Any) -> Any:
     return dtype if dtype.bits >= 32 else next(d for d in backend.dtypes_on(device) if d == "int32")
 
 
-take_along_axis: Callable[..., Any] = primitive(
+_take_along_axis = primitive(
     "take_along_axis(x, indices, /, *, axis=-1)",
     lambda g, shape, indices, axis: _scatter_along(g, indices, axis, shape),
     None,  # positions are integers
     promote=(),
-    doc=numpydoc(
-        "Elements at positions along an axis, each row at its own.",
-        X,
-        "indices : integer array\n    Positions, of as many axes as `x`, on its device. The others broadcast.",
-        "axis : int\n    The axis.",
-        returns="array or Variable",
-        raises="IndexError\n    For positions out of range, where the library checks them.\n"
-        "DeviceMismatchError\n    If `indices` is on another device.",
-        example="""
-        >>> x = af.asarray([[1, 2], [3, 4]], device="cpu")
-        >>> af.take_along_axis(x, af.asarray([[1], [0]], device="cpu"))
-        Variable([[2],
-                  [3]], dtype=int64, device='cpu')
-        """,
-    ),
 )
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """Elements at positions along an axis, each row at its own.
+
+    Parameters
+    ----------
+    x : array or Variable
+        The input.
+    indices : integer array
+        Positions, of as many axes as `x`, on its device. Along axes other than `axis` the two broadcast.
+    axis : int
+        The axis.
+
+    Returns
+    -------
+    array or Variable
+
+    Raises
+    ------
+    IndexError
+        For positions out of range: where the library checks them, and everywhere with ``af.config.debug``.
+    ShapeError
+        If the two do not have as many axes.
+    DeviceMismatchError
+        If `indices` is on another device.
+
+    Examples
+    --------
+    >>> import arrayflow as af
+    >>> x = af.asarray([[1, 2], [3, 4]], device="cpu")
+    >>> af.take_along_axis(x, af.asarray([[1], [0]], device="cpu"))
+    Variable([[2],
+              [3]], dtype=int64, device='cpu')
+    """
+    if len(x.shape) != len(indices.shape):
+        raise ShapeError(
+            f"take_along_axis: indices must have as many axes as x, but indices.shape is {tuple(indices.shape)} and "
+            f"x.shape is {tuple(x.shape)}. Put axes of length 1 in: af.expand_dims(indices, axis=...)."
+        )
+    if config.debug:
+        check_positions("take_along_axis", as_raw(indices), x.shape, axes_of(axis, len(x.shape))[0])
+    return _take_along_axis(x, indices, axis=axis)
