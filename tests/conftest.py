@@ -30,10 +30,12 @@ PART = os.environ.get("ARRAYFLOW_TEST_PART", "")
 ABSENT = frozenset(os.environ.get("ARRAYFLOW_TEST_ABSENT", "").split())
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
-# JAX reads both when it is first used: several devices on the host, and no claim to all of a GPU's memory.
+# JAX reads them when it is first used: several devices on the host, and no claim to all of a GPU's memory.
 if "xla_force_host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4").strip()
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+# dpnp compiles its kernels when they are first used; kept on disk, a second run takes seconds, not minutes.
+os.environ.setdefault("SYCL_CACHE_PERSISTENT", "1")
 
 from arrayflow import device as placement  # noqa: E402  (the variables come first)
 from arrayflow.backends._dpnp import point_to_driver  # noqa: E402

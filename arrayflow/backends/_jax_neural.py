@@ -4,6 +4,7 @@ A call of JAX costs some 15 µs whatever it does. Numbers that change from step 
 arguments, those that stay as constants, so that nothing is compiled twice.
 """
 
+# mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
 from collections.abc import Callable
