@@ -120,7 +120,8 @@ def _general(made: Primitive, rest: str) -> Callable[..., Any]:
     """A function with the signature given, that hands its arguments on in two groups."""
     name = made.name
     operands = "".join(o + ", " for o in made.operands)
-    statics = ", ".join(f"{s!r}: {s}" for s in made.statics)
+    # Shapes are often computed as lists, which not every library takes.
+    statics = ", ".join(f"{s!r}: {'_shape(shape)' if s == 'shape' else s}" for s in made.statics)
     source = f"def {name}({rest}):\n"
     if len(made.operands) == 1 and not made.outputs and made.definition is None:
         x = made.operands[0]
@@ -132,6 +133,7 @@ def _general(made: Primitive, rest: str) -> Callable[..., Any]:
         source += f"    if {plain}:\n        return _short({x}, {{{statics}}})\n"
     source += f"    return _apply(({operands}), {{{statics}}})\n"
     scope: dict[str, Any] = {"_apply": made.apply, "_short": _one_operand(made), "_Variable": Variable}
+    scope["_shape"] = _shape
     scope["_dtypes"] = FLOATING if made.floating else TAKES[int]
     exec(_compiled(name, source), scope)
     return scope[name]  # type: ignore[no-any-return]
@@ -142,6 +144,10 @@ FLOATING: dict[type, set[Any]] = {}
 TAKES: dict[type, dict[type, set[Any]]] = {float: FLOATING, int: {}}
 # Classes of arrays whose device needs no look.
 ONE_DEVICE: set[type] = set()
+
+
+def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
 def _one_operand(made: Primitive) -> Callable[..., Any]:

@@ -6,11 +6,12 @@ import weakref
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..backends import registry
 from ..config import backprop_enabled
-from ..device import Device, device_of_raw
+from ..device import device_of_raw
 from ..errors import DeviceMismatchError, GraphError, ShapeError
 from ..transfers import user_site
 from .variable import Variable, _wrap, as_raw
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Node", "Output", "backward", "clock", "gradients"]
 
 _next_id = count().__next__
+_by_id = attrgetter("id")
 
 
 class Clock:
@@ -90,7 +92,7 @@ def _nodes_behind(vertices: Iterable[Any]) -> list[Node]:
             if parent is not None and parent not in seen and isinstance(parent, Node):
                 seen.add(parent)
                 stack.append(parent)
-    return sorted(seen, key=lambda node: node.id, reverse=True)
+    return sorted(seen, key=_by_id, reverse=True)
 
 
 def _check_unchanged(node: Node) -> None:
@@ -122,9 +124,6 @@ def _sweep(order: list[Node], grads: dict[Any, Any], create_graph: bool, retain_
 
 
 def _cotangent(output: Variable, given: Any, create_graph: bool) -> Any:
-    raw = output.array
-    backend = registry.backend_of(raw)
-    device = output.device
     if given is None:
         if output.size != 1:
             raise ShapeError(
@@ -132,8 +131,11 @@ def _cotangent(output: Variable, given: Any, create_graph: bool) -> Any:
                 f"ones by default. Reduce it, af.sum(y).backward(), or pass y.backward(grad) with grad of that shape."
             )
         if create_graph:
+            device = output.device
             return _wrap(device.backend.create("ones", device.native, output.shape, dtype=output.dtype))
-        return _ones(output, device)
+        return _ones(output)
+    raw, device = output.array, output.device
+    backend = device.backend
     g = as_raw(given)
     found = registry.backend_of(g)
     if found is not backend or device_of_raw(g) is not device:
@@ -151,19 +153,21 @@ def _cotangent(output: Variable, given: Any, create_graph: bool) -> Any:
     return device.backend.copy(g)  # a leaf may keep it, so it must not be the caller's
 
 
-def _ones(output: Variable, device: Device) -> Any:
+def _ones(output: Variable) -> Any:
     """Ones of an output of one element: one array for all, as long as no Variable will hold it."""
-    node = output._node
-    if output.array.shape != () or node is True or node.wanted is not None:  # type: ignore[union-attr]
-        return device.backend.create("ones", device.native, output.shape, dtype=output.dtype)
-    key = (device, output.array.dtype)
+    raw, node = output.array, output._node
+    backend: Any = registry.backend_of(raw)
+    native = backend.key(raw)
+    if raw.shape != () or node is True or node.wanted is not None:  # type: ignore[union-attr]
+        return backend.create("ones", native, output.shape, dtype=output.dtype)
+    key = (backend.prefix, native, raw.dtype)
     found = _ONES.get(key)
     if found is None:
-        found = _ONES[key] = device.backend.create("ones", device.native, (), dtype=output.dtype)
+        found = _ONES[key] = backend.create("ones", native, (), dtype=output.dtype)
     return found
 
 
-_ONES: dict[tuple[Device, Any], Any] = {}
+_ONES: dict[tuple[Any, ...], Any] = {}
 
 
 def _own(g: Any) -> Any:
@@ -198,8 +202,12 @@ def _vertex(variable: Variable) -> Any:
 
 
 def _on_device(output: Variable) -> Any:
-    device = output.device
-    return device.backend.context(device.native) or nullcontext()
+    raw = output.array
+    backend: Any = registry.backend_of(raw)
+    return backend.context(backend.key(raw)) or _NO_CONTEXT
+
+
+_NO_CONTEXT = nullcontext()
 
 
 def backward(
@@ -308,5 +316,7 @@ def gradients(
             _sweep(order, found, create_graph, retain_graph or create_graph, targets)
     finally:
         backprop_enabled.reset(token)
+    for x in inputs:
+        x._lend()  # the caller keeps these gradients, so no later sweep may write into them
     out = [found.get(_vertex(x)) for x in inputs]
     return [g if g is None or isinstance(g, Variable) else Variable(_own(g)) for g in out]

@@ -154,6 +154,9 @@ class Variable:
         """Apply a rule that could write into a buffer. A plain Variable has none."""
         return rule(g, *saved, None)
 
+    def _lend(self) -> None:
+        """Note that somebody holds the last gradient. A plain Variable writes into none."""
+
     def _accumulate(self, g: Any) -> None:
         """Add what a sweep brought to this leaf."""
         if g.__class__ is not self.array.__class__ and not isinstance(g, Variable):

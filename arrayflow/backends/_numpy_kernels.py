@@ -44,7 +44,7 @@ def sum_into(x: Any, out: Any) -> Any:
 
 
 def relu(x: Any) -> Any:
-    return np.maximum(x, 0)
+    return np.maximum(x, x.dtype.type(0))
 
 
 def relu_grad(g: Any, y: Any) -> Any:
@@ -108,10 +108,10 @@ def _chunks(*arrays: Any) -> Any:
 
 def sgd(p: Any, g: Any, *, lr: float) -> Any:
     if p.size <= CHUNK:
-        np.subtract(p, g * p.dtype.type(lr), p)
+        np.subtract(p, g * lr, p)
     else:
         for pc, gc in _chunks(p, g):
-            np.subtract(pc, gc * p.dtype.type(lr), pc)
+            np.subtract(pc, gc * lr, pc)
     return (p,)
 
 

@@ -227,6 +227,10 @@ class Parameter(Variable):
         _set_buffer(self, part)
         return part
 
+    def _lend(self) -> None:
+        """Note that somebody holds the last gradient, so that no sweep writes into it again."""
+        _set_buffer(self, None)
+
     def _commit(self, raw: Any) -> None:
         """Take what a step function made of the values: a new array, or the same one, written in place."""
         if raw is self.array:

@@ -15,8 +15,13 @@ from ..dtypes import DTYPES
 from ..errors import ArrayflowError, DeviceMismatchError, DTypeError
 from ..slots import Slot
 from ..transfers import user_site
+from ._packs import Pack, make_packs
 
 __all__ = ["Optimizer", "OptimizerError"]
+
+
+# How often broken packs are made anew: two optimizers of one model would break each other's for ever.
+PACK_TRIES = 16
 
 
 class OptimizerError(ArrayflowError, ValueError):
@@ -76,6 +81,9 @@ class Optimizer:
         self.t = 0
         self._parameters: dict[str, Parameter] = {}
         self._states: dict[Parameter, State] = {}
+        self._packs: list[Pack] | None = None
+        self._loose: list[tuple[Parameter, State]] = []
+        self._tries = 0
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.numbers:
@@ -125,6 +133,7 @@ class Optimizer:
             raise OptimizerError(f"{type(self).__name__}.setup: there is no parameter to train in this {type(model).__name__}.")
         self._parameters = found
         self._states = {p: self._states.get(p) or State() for p in found.values()}
+        self._unpack()
         for p in found.values():
             if p._optimizers is None:
                 p._optimizers = weakref.WeakSet()
@@ -153,13 +162,47 @@ class Optimizer:
             for p in self._states:
                 p.cleargrad()
             lossfun(*args, **kwargs).backward()
-        work = [(p, state, self._gradient(p)) for p, state in self._states.items() if p._grad is not None]
+        numbers = {name: getattr(self, name) for name in self.numbers}
+        packs, loose = self._packs, self._loose
+        if packs is not None:
+            if all(pack.intact() for pack in packs):
+                ready = [pack for pack in packs if pack.gathered()]
+                if len(ready) != len(packs):
+                    loose = loose + [member for pack in packs if pack not in ready for member in pack.members]
+            else:
+                self._unpack()
+                packs, loose, ready = None, self._loose, []
+        else:
+            ready = []
+        work = [(p, state, self._gradient(p)) for p, state in loose if p._grad is not None]
+        self.t += 1
+        for pack in ready:
+            self._step_of_pack(pack, numbers)
+        in_place = self._step_one_by_one(work, numbers)
+        if packs is None and in_place and len(work) == len(self._states) and self._tries < PACK_TRIES:
+            self._pack()
+        elif packs is not None and len(ready) != len(packs):
+            for pack in packs:
+                if pack not in ready and all(p._grad is not None for p, _ in pack.members):
+                    pack.renew()
+
+    def _step_of_pack(self, pack: Pack, numbers: dict[str, Any]) -> None:
+        flat = pack.flat
+        t = pack.members[0][1].t + 1
+        for _, state in pack.members:
+            state.t = t
+        if self.counts:
+            numbers["t"] = t
+        self._functions[flat.__class__](flat, pack.gradient, *pack.states, **numbers)
+        pack.commit()
+
+    def _step_one_by_one(self, work: list[tuple[Parameter, State, Any]], numbers: dict[str, Any]) -> bool:
+        """Step parameter by parameter; whether the step function wrote in place throughout."""
         for p, state, _ in work:
             if state.arrays is None:
                 self._create(p, state)
-        numbers = {name: getattr(self, name) for name in self.numbers}
+        in_place = True
         functions = self._functions
-        self.t += 1
         for p, state, g in work:
             raw = p.array
             function = functions.get(raw.__class__) or self._find(raw)
@@ -167,8 +210,21 @@ class Optimizer:
             if self.counts:
                 numbers["t"] = state.t
             new = function(raw, g, *state.arrays, **numbers)  # type: ignore[misc]
+            in_place = in_place and new[0] is raw
             state.arrays = new[1:]
             p._commit(new[0])
+        return in_place
+
+    def _pack(self) -> None:
+        """From now on small parameters step together."""
+        self._tries += 1
+        self._packs = make_packs(list(self._states.items()))
+        packed = {p for pack in self._packs for p, _ in pack.members}
+        self._loose = [(p, state) for p, state in self._states.items() if p not in packed]
+
+    def _unpack(self) -> None:
+        self._packs = None
+        self._loose = list(self._states.items())
 
     def _find(self, raw: Any) -> Callable[..., Any]:
         function = registry.backend_of(raw).op(self.kernel)  # type: ignore[union-attr]
@@ -209,6 +265,7 @@ class Optimizer:
 
     def _move_state(self, parameters: Iterable[Parameter], device: Device) -> None:
         """Move the state of some parameters, array by array; called when a link moves them."""
+        self._unpack()
         for p in parameters:
             state = self._states.get(p)
             if state is not None and state.arrays is not None:
@@ -249,6 +306,7 @@ class Optimizer:
 
         def put(value: Any) -> None:
             # The parameter's own shape may still be unknown: its values may come later out of the same file.
+            self._unpack()
             arrays = list(state.arrays or (None,) * len(self.state_names))
             arrays[k] = p.device.backend.copy(move(value, p.device, entry="load_npz"))
             state.arrays = tuple(arrays)

@@ -181,3 +181,72 @@ class TestMoving:
         assert q.numpy().tolist() != p.numpy().tolist()
         optimizer.update(lambda: af.sum(p * p))
         assert q.numpy().tolist() == p.numpy().tolist()
+
+
+class TestPacks:
+    """Small parameters share one array behind the user's back; nothing of that may show."""
+
+    def net(self, device):
+        from arrayflow import functions as F
+        from arrayflow import links as L
+
+        af.seed(3)
+        model = L.Sequential(L.Linear(4, 8, device=device), F.relu, L.Linear(8, 2, device=device))
+        x = af.asarray(np.random.RandomState(0).randn(16, 4).astype(np.float32), device=device)
+        t = af.asarray((np.arange(16) % 2).astype(np.int32), device=device)
+        return model, lambda: F.softmax_cross_entropy(model(x), t)
+
+    @pytest.mark.parametrize(("make", "name", "numbers"), CASES)
+    def test_whatever_happens_between_steps_the_values_are_those_of_single_parameters(
+        self, device, make, name, numbers, monkeypatch
+    ):
+        events = {
+            2: lambda m, o: [p.grad for p in m.params()],
+            4: lambda m, o: setattr(next(iter(m.params())), "array", af.full((8, 4), 0.1, device=device)),
+            6: lambda m, o: setattr(next(iter(m.params())), "grad", af.full((8, 4), 0.1, device=device)),
+            8: lambda m, o: next(iter(m.params())).cleargrad(),
+            10: lambda m, o: m.to_device("strict:device2").to_device(device),
+            12: lambda m, o: o.to_device("cpu").to_device(device),
+        }
+        results = []
+        for tries in (16, 0):
+            monkeypatch.setattr("arrayflow.optimizers.optimizer.PACK_TRIES", tries)
+            model, loss = self.net(device)
+            optimizer = make().setup(model)
+            for step in range(16):
+                model.cleargrads()
+                loss().backward()
+                events.get(step, lambda m, o: None)(model, optimizer)
+                optimizer.update()
+            results.append([p.numpy() for p in model.params()])
+        for a, b in zip(*results, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+    def test_a_held_gradient_and_a_functional_one_are_never_overwritten(self, device):
+        from arrayflow.autograd import gradients
+
+        model, loss = self.net(device)
+        optimizer = optimizers.SGD(lr=0.1).setup(model)
+        held = []
+        for _ in range(6):
+            model.cleargrads()
+            p = next(iter(model.params()))
+            (g,) = gradients([loss()], [p])
+            loss().backward()
+            held += [(g, g.numpy()), (p.grad, p.grad.numpy())]
+            optimizer.update()
+        for g, before in held:
+            assert g.numpy().tobytes() == before.tobytes()
+
+    def test_two_optimizers_of_one_model_both_step(self, device):
+        model, loss = self.net(device)
+        first, second = optimizers.SGD(lr=0.1).setup(model), optimizers.Adam(lr=0.01).setup(model)
+        losses = []
+        for _ in range(40):
+            model.cleargrads()
+            value = loss()
+            value.backward()
+            first.update()
+            second.update()
+            losses.append(value.item())
+        assert losses[-1] < losses[0]
