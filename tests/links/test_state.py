@@ -21,7 +21,7 @@ class Net(L.Link):
         self.c = L.Linear(3, 3, device=device)
         self.c.weight = self.b.weight
         self.register_buffer("mean", None)
-        self.mean = L.Linear(3, 2, device=device).weight
+        self.mean = L.Linear(3, 2, device=device).weight.detach()
 
     def forward(self, x):
         return self.c(F.relu(self.b(F.relu(self.a(x)))))
