@@ -1,9 +1,9 @@
-"""The data types of the array API standard as values that belong to no library, and the one promotion table.
-
-A `DType` is a ``str`` ("float32"), so every library that takes a type by name takes it as it is.
-"""
+"""The data types of the array API standard as values that belong to no library, and the one promotion table."""
 
 from __future__ import annotations
+
+import sys
+from typing import Any
 
 from .errors import DTypeError
 
@@ -12,8 +12,17 @@ __all__ = ["DType", "as_dtype", "promote"]
 _BITS = {"bool": 8, "bfloat16": 16}
 
 
-class DType(str):
+class DType:
     """A data type: equal to its name and to every library's object for the same type.
+
+    Attributes
+    ----------
+    name : str
+        The standard's name: ``"float32"``.
+    kind : str
+        The standard's category: ``"real floating"``, ``"signed integer"`` and so on.
+    bits, itemsize : int
+        Bits and bytes of one element.
 
     Examples
     --------
@@ -22,8 +31,9 @@ class DType(str):
     (True, 4, 'real floating')
     """
 
-    __slots__ = ("bits", "itemsize", "kind")
+    __slots__ = ("_hash", "bits", "itemsize", "kind", "name")
 
+    name: str
     kind: str
     bits: int
     itemsize: int
@@ -31,29 +41,40 @@ class DType(str):
     def __new__(cls, name: str, kind: str = "") -> DType:
         if not kind:
             return as_dtype(name)
-        self = super().__new__(cls, name)
+        self = super().__new__(cls)
+        self.name = name
         self.kind = kind
         self.bits = _BITS.get(name) or int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
         self.itemsize = self.bits // 8
+        self._hash = hash(name)
         return self
 
+    @property
+    def dtype(self) -> Any:
+        """NumPy's object for the type: what NumPy itself, and libraries that read types as it does, ask of a stranger."""
+        return sys.modules["numpy"].dtype(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return format(self.name, spec)
+
     def __repr__(self) -> str:
-        return f"arrayflow.{self!s}"
+        return f"arrayflow.{self.name}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return as_dtype, (str(self),)
+        return as_dtype, (self.name,)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if isinstance(other, str):
-            return str.__eq__(self, other)
-        return _name_of(other) == str(self)
+        if other.__class__ is DType:
+            return False
+        return (other if isinstance(other, str) else _name_of(other)) == self.name
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = str.__hash__
+    def __hash__(self) -> int:
+        return self._hash
 
 
 _KINDS = {

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import FrameType
 from typing import Literal
 
@@ -43,7 +42,6 @@ def user_site() -> str:
     return "unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-@dataclass(slots=True)
 class Entry:
     """What one line of the user's program moved, one way, between two devices.
 
@@ -65,14 +63,23 @@ class Entry:
         Number of bytes moved.
     """
 
-    site: str
-    direction: Direction
-    kind: Kind
-    source: str
-    destination: str
-    entry: str
-    count: int = 0
-    bytes: int = 0
+    __slots__ = ("bytes", "count", "destination", "direction", "entry", "kind", "site", "source")
+
+    def __init__(self, site: str, direction: Direction, kind: Kind, source: str, destination: str, entry: str) -> None:
+        self.site = site
+        self.direction: Direction = direction
+        self.kind: Kind = kind
+        self.source = source
+        self.destination = destination
+        self.entry = entry
+        self.count = 0
+        self.bytes = 0
+
+    def __repr__(self) -> str:
+        return (
+            f"<Entry: {self.count} moves, {self.bytes} bytes, {self.direction} {self.kind} {self.source} -> "
+            f"{self.destination} by {self.entry} at {self.site}>"
+        )
 
 
 class Ledger:
@@ -92,7 +99,14 @@ class Ledger:
         self._entries: dict[tuple[object, ...], Entry] = {}
 
     def add(
-        self, frame: FrameType | None, direction: Direction, kind: Kind, source: str, destination: str, entry: str, n: int
+        self,
+        frame: FrameType | None,
+        direction: Direction,
+        kind: Kind,
+        source: str,
+        destination: str,
+        entry: str,
+        n: int,
     ) -> None:
         """Count one move of `n` bytes."""
         where = (None, 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)

@@ -162,7 +162,7 @@ class Backend:
             wide = [d for d in have if d.kind == dtype.kind]
             way_out = f"Cast first, where the data is: af.astype(x, af.{wide[-1]!s}). " if wide else ""
             raise DTypeError(
-                f"Device {self.name_of(native)} has no {dtype!s}. {way_out}It has {', '.join(have)}."
+                f"Device {self.name_of(native)} has no {dtype!s}. {way_out}It has {', '.join(map(str, have))}."
             ) from None
 
     # --- functions ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from ..backends import registry
 from ..backends.kernels.indexing import plan, result_shape
 from ..config import config
 from ..device import to_host
+from ..dtypes import DTYPES
 from ..errors import ArrayflowError
 from ..transfers import user_site
 from ._broadcasting import broadcast_shapes
@@ -83,21 +84,26 @@ def checked(operation: str, x: Any, key: Any, shape: tuple[int, ...]) -> Any:
         check_one_device(operation, ("x", *(names[k] for k in arrays)), (x, *(items[k] for k in arrays)))
     masks = [k for k in arrays if _is_mask(found[k])]
     if masks and not several:
-        _check_mask(operation, found[0], shape)
-        return found[0]
+        return _fitting_mask(operation, found[0], shape)
     for k in reversed(masks):
         found[k : k + 1] = _positions(operation, names[k], found[k])
     _check_range(operation, found, shape)
     return tuple(found) if several else found[0]
 
 
-def _check_mask(operation: str, mask: Any, shape: tuple[int, ...]) -> None:
+def _fitting_mask(operation: str, mask: Any, shape: tuple[int, ...]) -> Any:
     own = tuple(mask.shape)
-    if own != shape[: len(own)]:
-        raise _KeyError(
-            f"{operation}: a boolean index must have the lengths of the axes it stands for, but key.shape is {own} and "
-            f"x.shape is {shape} (at {user_site()})."
-        )
+    fitting = shape[: len(own)]
+    if own == fitting:
+        return mask
+    if len(own) == len(fitting) and all(m in (n, 0) for m, n in zip(own, fitting, strict=True)):
+        # The standard lets a length of 0 stand for any: the mask selects nothing.
+        backend = registry.backend_of(mask)
+        return backend.create("zeros", backend.key(mask), fitting, dtype=DTYPES["bool"])  # type: ignore[union-attr]
+    raise _KeyError(
+        f"{operation}: a boolean index must have the lengths of the axes it stands for, but key.shape is {own} and "
+        f"x.shape is {shape} (at {user_site()})."
+    )
 
 
 def _positions(operation: str, name: str, mask: Any) -> Sequence[Any]:

@@ -163,10 +163,10 @@ def finfo(type: Any, /) -> FloatInfo:
     1.1920928955078125e-07
     """
     dtype = _as_dtypes(type, "finfo")
-    part = {"complex64": float32, "complex128": float64}.get(dtype, dtype)
-    if part not in _FORMATS:
+    part = {"complex64": float32, "complex128": float64}.get(dtype.name, dtype)
+    if part.name not in _FORMATS:
         raise DTypeError(f"finfo is for floating types, but {dtype!s} was given. For integers: af.iinfo.")
-    fraction, exponent = _FORMATS[part]
+    fraction, exponent = _FORMATS[part.name]
     eps = 2.0**-fraction
     largest = (2.0 - eps) * 2.0**exponent
     return FloatInfo(part.bits, eps, largest, -largest, 2.0 ** (1 - exponent), part)

@@ -8,7 +8,7 @@ from ..autograd.operands import SCALARS, check_one_device
 from ..autograd.variable import Variable, as_raw
 from ..backends import registry
 from ..config import config
-from ..device import Device, default_device, devices
+from ..device import Device, default_device
 from ..dtypes import GROUPS, DType
 from ..errors import DTypeError, TransferError
 from ..transfers import user_site
@@ -18,7 +18,7 @@ __all__ = ["__array_api_version__", "__array_namespace_info__", "array_namespace
 
 __array_api_version__ = "2025.12"
 # What the standard names; 16-bit floats are there as well, and found by name.
-_STANDARD = [*GROUPS["bool"], *(d for d in GROUPS["numeric"] if "float16" not in d)]
+_STANDARD = [*GROUPS["bool"], *(d for d in GROUPS["numeric"] if d not in ("float16", "bfloat16"))]
 
 
 class Info:
@@ -55,8 +55,8 @@ class Info:
         return {str(d): d for d in wanted if d in has}
 
     def devices(self) -> tuple[Device, ...]:
-        """The devices of this machine."""
-        return tuple(Device(name) for name, state in devices().items() if state == "available")
+        """The devices of the default device's library; to ask every other library would load it, as `arrayflow.devices` does."""
+        return tuple(map(Device, default_device().backend.devices()))
 
 
 def __array_namespace_info__() -> Info:
