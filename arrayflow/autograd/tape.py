@@ -99,9 +99,9 @@ def _check_unchanged(node: Node) -> None:
     for parent in node.parents or ():
         if getattr(parent, "_changed", 0) > node.changes:
             raise GraphError(
-                f"backward: {parent.path!r} was changed in place by an optimizer after {node.primitive.name}() used it "
-                f"(at {user_site()}), so its gradient would be wrong. Call backward() before update(), or compute the "
-                f"result again."
+                f"backward: {parent.path!r} was changed in place by an optimizer, or moved, after "
+                f"{node.primitive.name}() used it (at {user_site()}), so its gradient would be wrong. Call backward() "
+                f"before update() and to_device(), or compute the result again."
             )
 
 

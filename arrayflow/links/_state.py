@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_buffer", "load", "parameter_slot", "slots", "snapshot"]
 
-_erase = Variable.array.__delete__  # type: ignore[attr-defined]
+_erase = Variable.array.__delete__  # type: ignore[misc]
 
 
 def as_buffer(where: str, value: Any, old: Variable | None) -> Variable | None:

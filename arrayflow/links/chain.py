@@ -170,7 +170,7 @@ class Sequential(_Row):
                 f"Sequential: layer {len(self)} must be a Link or a function, but it is a {type(item).__name__}. "
                 f"A list of layers? Unpack it: Sequential(*layers)."
             )
-        return item  # type: ignore[no-any-return]
+        return item
 
     def forward(self, x: Any) -> Any:
         """What the last layer returns."""

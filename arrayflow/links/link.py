@@ -16,7 +16,7 @@ from .parameter import Parameter
 
 __all__ = ["Link"]
 
-_clear = Variable._grad.__set__  # type: ignore[attr-defined]
+_clear = Variable._grad.__set__  # type: ignore[misc]
 # How the names begin of attributes that hold nothing of the user's.
 _OWN = "_link_"
 # Counts registrations in all links, so that a list of parameters kept from before can be known as old.

@@ -252,6 +252,9 @@ class Parameter(Variable):
             raw = move(self.array, device, entry=entry)
             if raw is not self.array:
                 _set_array(self, raw)
+                # A graph made before would leave a gradient where the values were.
+                clock.changes += 1
+                _set_changed(self, clock.changes)
             g = self._grad
             if g is not None:
                 self._grad = None  # so that the old gradient is freed as soon as it has moved

@@ -31,7 +31,7 @@ class TestRows:
         model[1] = linear(device)
         assert second.path == ""
         assert model.pop() is F.relu
-        assert list(model)[0] is F.relu
+        assert next(iter(model)) is F.relu
 
     def test_a_slice_shares_its_items(self, device, put):
         model = L.Sequential(linear(device), F.relu, linear(device))

@@ -15,7 +15,7 @@ from arrayflow import links as L
 from arrayflow import optimizers
 from arrayflow.autograd import Variable
 from arrayflow.device import Device, device_of, move, to_device
-from arrayflow.errors import DeviceError, DeviceMismatchError, DTypeError, UnregisteredArrayError
+from arrayflow.errors import DeviceError, DeviceMismatchError, DTypeError, GraphError, UnregisteredArrayError
 from arrayflow.transfers import transfers
 
 
@@ -227,8 +227,18 @@ class TestRefusals:
         assert model.device is elsewhere
         train_step(model, optimizer, elsewhere)
 
+    def test_a_graph_from_before_a_move_gives_no_gradient_in_the_old_place(self, device, elsewhere, put):
+        model = L.Linear(4, 3, device=elsewhere)
+        loss = F.softmax_cross_entropy(model(put(np.ones((1, 4)), on=elsewhere)), put([0], "int32", on=elsewhere))
+        model.to_device(device)
+        with pytest.raises(
+            GraphError, match=r"'weight' was changed in place by an optimizer, or moved, after linear\(\)"
+        ):
+            loss.backward()
+        assert model.weight.grad is None
+
     def test_parts_on_two_devices_have_no_one_device(self, device, elsewhere):
         model = L.Sequential(L.Linear(2, 2, device=device), L.Linear(2, 2, device=elsewhere))
         with pytest.raises(DeviceMismatchError, match=rf"'0.weight' on {device}, '1.weight' on {elsewhere}"):
-            model.device  # noqa: B018
+            model.device
         assert L.Sequential(F.relu).device is None
