@@ -141,7 +141,7 @@ def _shape(shape: Shape | int) -> tuple[Shape, int]:
 
 def _floating(dtype: Any, device: Device) -> DType:
     found = config.dtype if dtype is None else as_dtype(dtype)
-    if found not in _BITS:
+    if str(found) not in _BITS:
         raise DTypeError(
             f"random: a real floating data type is needed, but {found!s} was given. Draw in float32, then af.astype."
         )
@@ -163,7 +163,7 @@ def _floats(kernel: str, shape: Shape | int, dtype: Any, device: Any, path: str 
     # Sixteen bits are rounded from float32 where the numbers live: the host may not know the type.
     host_dtype = "float64" if found == "float64" else "float32"
     if kernel == "random_uniform":
-        args = (*args, _BITS[found])
+        args = (*args, _BITS[str(found)])
     out = _place(_draw(kernel, path, n, *args, host_dtype), size, place)
     if found != host_dtype:
         out.array = place.backend.op("astype")(out.array, place.backend.raw_dtype(found, place.native))
@@ -391,4 +391,4 @@ def _integral(dtype: Any, device: Device) -> DType:
 
 
 def _narrowed(host: Any, device: Device, dtype: DType | None) -> Any:
-    return host.astype(_integral(dtype, device), copy=False)
+    return host.astype(str(_integral(dtype, device)), copy=False)

@@ -47,8 +47,8 @@ def move_link(link: Link, device: Device) -> None:
     for path, _ in _strays(link):
         raise UnregisteredArrayError(
             f"{type(link).__name__}.to_device: {path} is not registered, so it would be left behind "
-            f"(at {user_site()}). Nothing has been moved. An array: self.register_buffer(name, array). Links in a list: use "
-            f"ChainList(...) or Sequential(...). What shall stay on the host is no part of a model."
+            f"(at {user_site()}). Nothing has been moved. An array: self.register_buffer(name, array). "
+            f"Links in a list: ChainList(...) or Sequential(...). What shall stay on the host is no part of a model."
         )
     for path, dtype, _ in _placed(link):
         try:

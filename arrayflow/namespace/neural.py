@@ -31,19 +31,19 @@ _FIX_3: tuple[None, ...] = (None, None, None)
 
 # --- linear ---------------------------------------------------------------------------------------
 
-times = primitive(
+times: Any = primitive(
     "matmul",
     lambda g, x2: linear(g, x2),
     lambda g, x1: outer(x1, g),
     doc="``x1 @ x2`` over the last axis of `x1`, for a matrix `x2`.",
 )
-outer = primitive(
+outer: Any = primitive(
     "matmul_into(x1, x2, /, out=None)",
     lambda g, x2: linear(x2, g),
     lambda g, x1: times(x1, g),
     doc="``x1.T @ x2``, all axes but the last taken as rows; `out` may be overwritten.",
 )
-total = primitive(
+total: Any = primitive(
     "sum_into(x, /, out=None)",
     lambda g, shape: broadcast(g, tuple(shape)),
     doc="The sum over all axes but the last; `out` may be overwritten.",
@@ -53,14 +53,14 @@ total = primitive(
 def _outer_into(g: Any, x: Any, out: Any) -> Any:
     if isinstance(g, Variable):
         return outer(g, x)
-    made = outer.primitive  # type: ignore[attr-defined]
+    made = outer.primitive
     return (made.impl.get(g.__class__) or made.find(g))(g, x, out)
 
 
 def _total_into(g: Any, out: Any) -> Any:
     if isinstance(g, Variable):
         return total(g)
-    made = total.primitive  # type: ignore[attr-defined]
+    made = total.primitive
     return (made.impl.get(g.__class__) or made.find(g))(g, out)
 
 
@@ -120,8 +120,8 @@ def _no_numbers(function: str, **operands: Any) -> None:
     for name, x in operands.items():
         if isinstance(x, SCALARS):
             raise TypeError(
-                f"{function}: {name} must be an array or a Variable, but it is a {type(x).__name__} (at {user_site()}). "
-                f"Make it one: af.asarray(x, device=...)."
+                f"{function}: {name} must be an array or a Variable, but it is a {type(x).__name__} "
+                f"(at {user_site()}). Make it one: af.asarray(x, device=...)."
             )
 
 
@@ -163,8 +163,8 @@ def _check_linear(x_shape: Any, w_shape: Any, b: Any, weight: Any, bias: Any) ->
 
 # --- relu -----------------------------------------------------------------------------------------
 
-relu = primitive("relu", lambda g, y: _relu_grad(g, y), doc="``max(x, 0)``; see `arrayflow.functions.relu`.")
-_relu_grad = primitive("relu_grad", lambda g, x2: _relu_grad(g, x2), None)
+relu: Any = primitive("relu", lambda g, y: _relu_grad(g, y), doc="``max(x, 0)``; see `arrayflow.functions.relu`.")
+_relu_grad: Any = primitive("relu_grad", lambda g, x2: _relu_grad(g, x2), None)
 
 
 # --- softmax cross entropy ------------------------------------------------------------------------
