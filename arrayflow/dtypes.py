@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, final
 
 from .errors import DTypeError
 
@@ -12,6 +12,7 @@ __all__ = ["DType", "as_dtype", "promote"]
 _BITS = {"bool": 8, "bfloat16": 16}
 
 
+@final
 class DType:
     """A data type: equal to its name and to every library's object for the same type.
 
@@ -51,7 +52,7 @@ class DType:
 
     @property
     def dtype(self) -> Any:
-        """NumPy's object for the type: what NumPy itself, and libraries that read types as it does, ask of a stranger."""
+        """NumPy's object for the type: what NumPy, and libraries that read types as it does, ask of a stranger."""
         return sys.modules["numpy"].dtype(self.name)
 
     def __str__(self) -> str:
