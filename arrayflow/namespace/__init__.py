@@ -14,3 +14,8 @@ from .sets import *  # noqa: F403
 from .sorting import *  # noqa: F403
 from .statistical import *  # noqa: F403
 from .utility import *  # noqa: F403
+
+# Functions that are made know no module of their own; they are found here, by pickle for one.
+for _function in list(globals().values()):
+    if hasattr(_function, "primitive"):
+        _function.__module__ = __name__

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import arrayflow.namespace  # noqa: F401  (puts the operators on Variable)
 from arrayflow.autograd import Variable
 from arrayflow.device import Device, device_of_raw, move, to_host
 

@@ -105,7 +105,9 @@ class TestKeys:
         want[key] = 7
         same(set_item(x, on(key), 7), want)
         same(x, X.astype("float32"))
-        value = np.arange(1.0, 1 + X[key][..., :1].size).reshape(X[key][..., :1].shape) if X[key].ndim else np.asarray(3.0)
+        value = (
+            np.arange(1.0, 1 + X[key][..., :1].size).reshape(X[key][..., :1].shape) if X[key].ndim else np.asarray(3.0)
+        )
         if np.all(scattered(key) <= 1):
             want[key] = value
             same(set_item(x, on(key), make(value)), want)
@@ -221,7 +223,7 @@ class TestRefusals:
                 set_item(x, (there, 0), 1)
             with pytest.raises(DeviceMismatchError, match=rf"set_item: .*value on {elsewhere}"):
                 x[0] = row
-            with pytest.raises(DeviceMismatchError, match="set_item: .*value on"):
+            with pytest.raises(DeviceMismatchError, match=r"set_item: .*value on"):
                 x[0] = number
         assert len(ledger) == 0
         same(x, X.astype("float32"))
@@ -277,9 +279,9 @@ class TestTake:
             xp.take(make(X), make([0], "int32"))
 
     def test_another_device_is_refused(self, xp, make, elsewhere):
-        with pytest.raises(DeviceMismatchError, match="take: .*indices on"):
+        with pytest.raises(DeviceMismatchError, match=r"take: .*indices on"):
             xp.take(make([1.0]), make([0], "int32", on=elsewhere))
-        with pytest.raises(DeviceMismatchError, match="take_along_axis: .*indices on"):
+        with pytest.raises(DeviceMismatchError, match=r"take_along_axis: .*indices on"):
             xp.take_along_axis(make([1.0]), make([0], "int32", on=elsewhere))
 
     @pytest.mark.parametrize(

@@ -38,18 +38,24 @@ class TestPositions:
     @pytest.mark.parametrize("side", ["left", "right"])
     def test_searchsorted(self, xp, make, same, side):
         x = make([1.0, 2.0, 2.0, 3.0])
-        same(xp.searchsorted(x, make([[0, 2], [3, 9]], "int32"), side=side), np.searchsorted([1, 2, 2, 3], [[0, 2], [3, 9]], side))
+        same(
+            xp.searchsorted(x, make([[0, 2], [3, 9]], "int32"), side=side),
+            np.searchsorted([1, 2, 2, 3], [[0, 2], [3, 9]], side),
+        )
         same(xp.searchsorted(x, 2, side=side), np.searchsorted([1, 2, 2, 3], 2, side))
         order = make([1, 2, 3, 0], "int32")
-        same(xp.searchsorted(make([3.0, 1.0, 2.0, 2.0]), make([2.0]), side=side, sorter=order), [1 if side == "left" else 3])
+        same(
+            xp.searchsorted(make([3.0, 1.0, 2.0, 2.0]), make([2.0]), side=side, sorter=order),
+            [1 if side == "left" else 3],
+        )
 
     def test_searchsorted_refuses(self, xp, make, elsewhere):
         x = make([1.0, 2.0])
         with pytest.raises(ValueError, match="must be 'left' or 'right', but it is 'up'"):
             xp.searchsorted(x, 1.0, side="up")
-        with pytest.raises(DeviceMismatchError, match="searchsorted: .*x2 on"):
+        with pytest.raises(DeviceMismatchError, match=r"searchsorted: .*x2 on"):
             xp.searchsorted(x, make([1.0], on=elsewhere))
-        with pytest.raises(DeviceMismatchError, match="searchsorted: .*sorter on"):
+        with pytest.raises(DeviceMismatchError, match=r"searchsorted: .*sorter on"):
             xp.searchsorted(x, 1.0, sorter=make([0, 1], "int32", on=elsewhere))
 
 
@@ -94,7 +100,7 @@ class TestWhere:
 
     def test_two_devices_are_refused(self, xp, make, elsewhere):
         there = make([True], on=elsewhere)
-        with pytest.raises(DeviceMismatchError, match="where: .*condition on .*x1 on"):
+        with pytest.raises(DeviceMismatchError, match=r"where: .*condition on .*x1 on"):
             xp.where(there, make([1.0]), make([1.0]))
-        with pytest.raises(DeviceMismatchError, match="where: .*x2 on"):
+        with pytest.raises(DeviceMismatchError, match=r"where: .*x2 on"):
             xp.where(make([True]), make([1.0]), make(0.0, on=elsewhere))

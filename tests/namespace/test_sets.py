@@ -22,7 +22,7 @@ class TestIsin:
         same(xp.isin(make([1.5, 2.0]), make([2], "int32")), [False, True])
 
     def test_two_devices_are_refused(self, xp, make, elsewhere):
-        with pytest.raises(DeviceMismatchError, match="isin: .*x2 on"):
+        with pytest.raises(DeviceMismatchError, match=r"isin: .*x2 on"):
             xp.isin(make([1.0]), make([1.0], on=elsewhere))
 
 
