@@ -20,11 +20,15 @@ from arrayflow.examples.digits import fit, parser, report
 
 BATCH = 100
 FLOOR = 0.98  # test accuracy after 5 epochs; less is a failure
-WHITE = 255  # the largest pixel
 
 
 def build():
     return L.Sequential(L.Linear(784, 1000), F.relu, L.Linear(1000, 1000), F.relu, L.Linear(1000, 10))
+
+
+def as_input(images):
+    """(N, 28, 28) uint8 in [0, 255] -> (N, 784) float32 in [0, 1], on the device where the images are."""
+    return af.reshape(af.astype(images, af.float32), (-1, 784)) / 255
 
 
 def main(argv=None):
@@ -43,7 +47,7 @@ def main(argv=None):
         train, test = af.to_device(on_host, device)
         model = build().to_device(device)
         optimizer = optimizers.Adam(lr=1e-3).setup(model)
-        share, losses = fit(model, optimizer, train, test, WHITE, BATCH, args.epochs, quiet=args.quiet)
+        share, losses = fit(model, optimizer, train, test, as_input, BATCH, args.epochs, quiet=args.quiet)
         if args.save:
             serializers.save_npz(args.save, model)
     return report(args, device, share, FLOOR, losses, ledger)

@@ -75,5 +75,5 @@ class TestDownload:
             raise error
 
         monkeypatch.setitem(sys.modules, "pooch", SimpleNamespace(retrieve=retrieve))
-        with pytest.raises(ConnectionError, match=rf"({error}). Place train-images-idx3-ubyte.gz, .* by hand"):
+        with pytest.raises(ConnectionError, match=rf"verified \({error}\)\. Place train-images.* by hand"):
             load_mnist(tmp_path, download=True)

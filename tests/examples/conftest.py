@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from arrayflow.device import Device
+from arrayflow.errors import BackendUnavailableError
+
 DEVICES = os.environ.get("ARRAYFLOW_TEST_DEVICES", "cpu torch:cpu jax:cpu:0 dpnp:cpu strict:device1").split()
 ROOT = Path(__file__).parent.parent.parent
 
@@ -24,7 +27,12 @@ def run_example():
     return run
 
 
-def pytest_generate_tests(metafunc):
-    """The devices that the examples promise to run on, in the place of those of the other tests."""
-    if "device" in metafunc.fixturenames:
-        metafunc.parametrize("device", DEVICES, indirect=True)
+@pytest.fixture(params=DEVICES)
+def device(request):
+    """Each device that the examples promise to run on, in the place of those of the other tests."""
+    try:
+        return Device(request.param)
+    except BackendUnavailableError as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"{error}", pytrace=False)
+        pytest.skip(f"{error}")

@@ -61,9 +61,12 @@ class TestDigits:
         assert (EPOCHS, EPOCHS * 8, "d2h", "explicit", "numpy()") in [row[:5] for row in rows]
 
     def test_the_moves_are_the_same_on_every_device(self, trained, device):
-        if device == "cpu":
-            return
-        assert ledger(trained(device)[0]) == ledger(trained("strict:device1")[0])
+        if device != "cpu":
+            # Bytes apart: where a device has no int64, the permutation takes half of them.
+            found, expected = (
+                [(n, *rest) for n, _, *rest in ledger(trained(d)[0])] for d in (device, "strict:device1")
+            )
+            assert found == expected
 
 
 class TestOptions:
