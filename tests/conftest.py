@@ -34,6 +34,9 @@ IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 if "xla_force_host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4").strip()
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+# Tests side by side, and libraries side by side in one, wait for one another's threads for longer than they compute.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 # dpnp compiles its kernels when they are first used; kept on disk, a second run takes seconds, not minutes.
 os.environ.setdefault("SYCL_CACHE_PERSISTENT", "1")
 
