@@ -34,7 +34,7 @@ def random_uniform(key: Key, step: int, n: int, low: float, high: float, bits: i
     """`n` numbers ``low + (high - low) k / 2**bits`` as `dtype`, k uniform below 2**bits; none is rounded to `high`."""
     source, width = (_halves, 32) if bits <= 32 else (philox_words, 64)
     words = source(key, step, n)
-    out = np.empty(n, dtype)
+    out: Any = np.empty(n, dtype)
     top = np.nextafter(out.dtype.type(high), out.dtype.type(low))
     for start in range(0, n, CHUNK):
         part = out[start : start + CHUNK]

@@ -17,17 +17,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 def takes_arrays(function: F) -> F:
     """Let a function written for Variables take raw arrays too, under the same rules of place and data type.
 
-    Where every array given is raw, so is the result. Positional arguments are the arrays, keywords pass as they are.
+    Where every array given is raw, so is the result. What is no array passes as it is.
     """
 
     @wraps(function)
-    def either(*arrays: Any, **options: Any) -> Any:
-        if all(isinstance(x, Variable) for x in arrays):
-            return function(*arrays, **options)
-        wrapped = [x if isinstance(x, Variable) or registry.backend_of(x) is None else _wrap(x) for x in arrays]
-        y = function(*wrapped, **options)
-        if any(isinstance(x, Variable) for x in arrays):
+    def either(*args: Any, **options: Any) -> Any:
+        values = (*args, *options.values())
+        if not any(_is_raw(x) for x in values):
+            return function(*args, **options)
+        y = function(*map(_wrapped, args), **{name: _wrapped(x) for name, x in options.items()})
+        if any(isinstance(x, Variable) for x in values):
             return y
         return tuple(part.array for part in y) if isinstance(y, tuple) else y.array
 
     return either  # type: ignore[return-value]
+
+
+def _is_raw(x: Any) -> bool:
+    backend = registry.backend_of(x)
+    return backend is not None and not isinstance(x, backend.scalar_types)
+
+
+def _wrapped(x: Any) -> Any:
+    return _wrap(x) if _is_raw(x) else x

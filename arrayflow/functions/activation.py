@@ -40,7 +40,7 @@ def relu(x: Any) -> Any:
 
 
 @takes_arrays
-def softmax(x: Any, /, *, axis: int = -1) -> Any:
+def softmax(x: Any, *, axis: int = -1) -> Any:
     """``exp(x) / sum(exp(x))`` along an axis.
 
     Parameters
@@ -73,7 +73,7 @@ def softmax(x: Any, /, *, axis: int = -1) -> Any:
 
 
 @takes_arrays
-def log_softmax(x: Any, /, *, axis: int = -1) -> Any:
+def log_softmax(x: Any, *, axis: int = -1) -> Any:
     """``x - log(sum(exp(x)))`` along an axis: the logarithm of `softmax`, without its underflow.
 
     Parameters

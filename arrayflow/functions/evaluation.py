@@ -14,7 +14,7 @@ __all__ = ["accuracy"]
 
 
 @takes_arrays
-def accuracy(logits: Any, labels: Any, /) -> Any:
+def accuracy(logits: Any, labels: Any) -> Any:
     """The share of items whose largest logit is that of their label.
 
     Parameters

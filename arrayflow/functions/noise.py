@@ -75,7 +75,7 @@ def dropout(x: Any, ratio: float = 0.5, *, path: str | None = None) -> Any:
 
 
 @takes_arrays
-def _dropped(x: Any, /, *, ratio: float, path: str | None) -> Any:
+def _dropped(x: Any, *, ratio: float, path: str | None) -> Any:
     x = as_floating("dropout", x)
     kept = random.mask(x.shape, 1.0 - ratio, device=x.device, path=path)
     return x * xp.astype(kept, x.dtype) * (1.0 / (1.0 - ratio))

@@ -1,4 +1,4 @@
-"""`Parameter`: a Variable that a model owns. It knows its path, and draws its first values when first asked for them."""
+"""`Parameter`: a Variable that a model owns. It has a path, and draws its first values when they are asked for."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
+from ..autograd.tape import clock
+from ..autograd.variable import Variable, _wrap, as_raw
 from ..backends import registry
 from ..config import config
 from ..device import Device, default_device, device_of_raw, move, move_or_copy
 from ..dtypes import DType, as_dtype
-from ..errors import DeviceMismatchError, GraphError, ShapeError
+from ..errors import DeviceMismatchError, ShapeError
 from ..transfers import user_site
-from ..autograd.tape import clock
-from ..autograd.variable import Variable, _wrap, as_raw
 
 __all__ = ["Parameter"]
 
 # Draws: initializer(shape, dtype=DType, device=Device, path=str) -> Variable on that device.
 Initializer = Callable[..., Any]
 
-_set_array = Variable.array.__set__  # type: ignore[attr-defined]
+_set_array = Variable.array.__set__  # type: ignore[misc]
 _materialising = RLock()
 
 
@@ -132,10 +132,23 @@ class Parameter(Variable):
             )
         initializer, device = self._initializer, self._device
         drawn = initializer(self._shape, dtype=self._dtype, device=device, path=self.path)  # type: ignore[misc]
-        raw = move(as_raw(drawn), device, entry="initializer")  # type: ignore[arg-type]
+        raw = as_raw(drawn)
+        backend = registry.backend_of(raw)
+        if backend is None or isinstance(raw, backend.scalar_types):
+            raise TypeError(
+                f"Parameter {self.path!r}: its initializer must give an array or a Variable, but gave a "
+                f"{type(raw).__name__}. Use af.asarray(values, dtype=dtype, device=device)."
+            )
         if tuple(raw.shape) != self._shape:
-            raise ShapeError(f"Parameter {self.path!r}: its initializer gave {tuple(raw.shape)} for shape {self._shape}.")
-        self._settle(raw)
+            raise ShapeError(f"Parameter {self.path!r}: its initializer gave {tuple(raw.shape)} for {self._shape}.")
+        if raw.dtype != (wanted := backend.raw_dtypes.get(self._dtype)) and wanted is not None:
+            raw = backend.op("astype")(raw, wanted)  # before the upload: the device may lack the wider type
+        moved = move(raw, device, entry="initializer")  # type: ignore[arg-type]
+        own = device.backend.raw_dtype(self._dtype, device.native)  # type: ignore[union-attr]
+        if moved.dtype != own:  # the initializer's library has no such type
+            moved = device.backend.op("astype")(moved, own)  # type: ignore[union-attr]
+        # A copy, because an optimizer writes into it and the initializer may hold the original.
+        self._settle(backend.copy(moved) if moved is as_raw(drawn) else moved)
 
     @property
     def is_initialized(self) -> bool:
@@ -197,16 +210,20 @@ class Parameter(Variable):
         raw = as_raw(value)
         backend = registry.backend_of(raw)
         if backend is None or isinstance(raw, backend.scalar_types):
-            raise TypeError(f"Parameter {self.path!r}: array must be an array or a Variable, but it is a {type(raw).__name__}.")
+            raise TypeError(
+                f"Parameter {self.path!r}: array must be an array or a Variable, but it is a {type(raw).__name__}."
+            )
         place = device_of_raw(raw, backend)
         if place is not self._device:
             raise DeviceMismatchError(
-                f"Parameter {self.path!r} lives on {self._device}, but the array assigned to it on {place} (at {user_site()}). "
-                f"Rule 2: nothing was changed. Move the array: af.to_device(x, {str(self._device)!r}), or the model whole: "
-                f"model.to_device({str(place)!r})."
+                f"Parameter {self.path!r} lives on {self._device}, but the array assigned to it on {place} "
+                f"(at {user_site()}). Rule 2: nothing was changed. Move the array: "
+                f"af.to_device(x, {str(self._device)!r}), or the model whole: model.to_device({str(place)!r})."
             )
         if self._shape is not None and tuple(raw.shape) != self._shape:
-            raise ShapeError(f"Parameter {self.path!r} has the shape {self._shape}, but the array assigned to it {tuple(raw.shape)}.")
+            raise ShapeError(
+                f"Parameter {self.path!r} has the shape {self._shape}, but the array assigned to it {tuple(raw.shape)}."
+            )
         # A copy, because an optimizer writes into it and the caller may still hold the original.
         self._settle(backend.copy(raw))
 
@@ -214,7 +231,7 @@ class Parameter(Variable):
     def grad(self) -> Variable | None:
         """The gradient that `backward` left here, summed over calls; None before and after `cleargrad`."""
         self._buffer = None  # whoever reads it may keep it, so the next sweep must not write into it
-        return Variable.grad.fget(self)  # type: ignore[attr-defined,no-any-return]
+        return Variable.grad.fget(self)  # type: ignore[attr-defined]
 
     @grad.setter
     def grad(self, value: Any) -> None:
@@ -279,8 +296,12 @@ class Parameter(Variable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._initializer is not None and self._shape is None:
-            raise GraphError(f"Parameter {self.path!r} has no shape yet, so it cannot be pickled. Save it with save_npz.")
+            return _restore_unknown, (self._initializer, str(self._dtype), str(self._device), self.name)
         return _restore, (self._host("explicit", "pickle"), str(self.device), self.requires_grad, self.name)
+
+
+def _restore_unknown(initializer: Initializer, dtype: str, device: str, name: str) -> Parameter:
+    return Parameter(initializer, dtype=dtype, device=device, name=name)
 
 
 def _restore(host: Any, device: str, requires_grad: bool, name: str) -> Parameter:
@@ -289,5 +310,5 @@ def _restore(host: Any, device: str, requires_grad: bool, name: str) -> Paramete
     return out
 
 
-_set_buffer = Parameter._buffer.__set__  # type: ignore[attr-defined]
-_set_changed = Parameter._changed.__set__  # type: ignore[attr-defined]
+_set_buffer = Parameter._buffer.__set__  # type: ignore[attr-defined,misc]
+_set_changed = Parameter._changed.__set__  # type: ignore[attr-defined,misc]

@@ -168,3 +168,9 @@ class TestCopies:
     def test_undrawn_values_are_the_same_in_a_copy(self, device):
         model = L.Linear(3, 2, device=device)
         assert values(model.copy()) == values(model)
+
+    def test_unknown_sizes_are_unknown_in_a_copy(self, device, put):
+        model = L.Sequential(L.Linear(2, device=device))
+        for other in (model.copy(), pickle.loads(pickle.dumps(model))):
+            assert other[0].in_features is None
+            assert other(put(np.ones(3))).shape == (2,)
