@@ -13,7 +13,7 @@ from ..device import Device, default_device, device_of_raw, move, to_device
 from ..dtypes import DTYPES, DType, as_dtype
 from ..errors import DTypeError, TransferError
 from ..transfers import user_site
-from .data_types import astype, complex64, complex128, default_integer
+from .data_types import astype, complex64, complex128, default_integer, raw_astype
 
 __all__ = ["asarray", "default_dtype", "from_dlpack"]
 
@@ -102,7 +102,7 @@ def _of_variable(x: Variable, want: DType | None, place: Device | None, copy: bo
     moved = place is not None and place is not x.device
     if copy is False and (cast or moved):
         raise _no_copy(f"x is {x.dtype!s} on {x.device} and shall be {want or x.dtype!s} on {place or x.device}")
-    narrows = want is not None and want.itemsize <= x.dtype.itemsize
+    narrows = want is not None and _narrows(x.dtype, want, x.device)
     if cast and narrows:
         x = astype(x, want, copy=False)
     if moved:
@@ -124,21 +124,21 @@ def _of_array(x: Any, backend: Backend, want: DType | None, place: Device | None
             f"asarray: a complex array cannot become a real one, but it is {own!s} and dtype is {want!s} (at {user_site()}). "
             f"Take one part: af.real(x), af.imag(x) or af.abs(x)."
         )
-    # Fewer bytes cross when the cast comes on the side of the wider type.
-    narrows = cast and want.itemsize <= own.itemsize  # type: ignore[union-attr]
+    narrows = cast and _narrows(own, want, source)  # type: ignore[arg-type]
     if cast and (narrows or not moved):
-        x = _astype(x, backend, want, source)
+        x = raw_astype(x, want, source)
     if moved:
         x = move(x, target, entry="asarray")
     if cast and moved and not narrows:
-        x = _astype(x, target.backend, want, target)
+        x = raw_astype(x, want, target)
     if not (cast or moved) and (copy or (copy is None and backend.mutable)):
         x = backend.copy(x)
     return x
 
 
-def _astype(x: Any, backend: Backend, dtype: Any, device: Device) -> Any:
-    return backend.as_array(backend.op("astype")(x, backend.raw_dtype(dtype, device.native)))
+def _narrows(own: DType, want: DType, source: Device) -> bool:
+    """Whether a cast shall come before a move: fewer bytes cross when it is on the side of the wider type."""
+    return want.itemsize <= own.itemsize and want in source.backend.dtypes_on(source.native)
 
 
 def default_dtype(value: Any, device: Device) -> DType:

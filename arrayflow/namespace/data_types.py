@@ -69,9 +69,21 @@ def astype(x: Any, dtype: Any, /, *, copy: builtins.bool = True, device: str | D
             f"astype: a complex array cannot be cast to a real type, but x is {own!s} and dtype is {to!s} (at {user_site()}). "
             f"Take one part: af.real(x), af.imag(x) or af.abs(x)."
         )
-    if to != own or copy:
+    if own.kind == "complex floating" and to == "bool":
+        from .elementwise import not_equal
+
+        x = not_equal(x, 0)  # not every library takes complex numbers for truths
+    elif to != own or copy:
         x = (_copied if to.kind in _FLOATING else _counted)(x, to, copy=copy)
     return x if device is None else to_device(x, device)
+
+
+def raw_astype(x: Any, dtype: Any, device: Device) -> Any:
+    """A raw array in another data type, which its device has."""
+    backend = device.backend
+    if dtype == "bool":
+        return backend.as_array(backend.op("not_equal")(x, 0))
+    return backend.as_array(backend.op("astype")(x, backend.raw_dtype(dtype, device.native)))
 
 
 def dtype_of(x: Any, where: str) -> DType:
