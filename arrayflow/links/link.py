@@ -229,11 +229,8 @@ class Link:
                 seen.add(id(p))
                 yield path, p
 
-    def params(self) -> Iterator[Parameter]:
+    def params(self) -> tuple[Parameter, ...]:
         """The Parameters, each once."""
-        return iter(self._params())
-
-    def _params(self) -> tuple[Parameter, ...]:
         version, found = self._link_cache
         if version != _structure[0]:
             found = tuple(p for _, p in self.namedparams())
@@ -266,7 +263,7 @@ class Link:
 
     def cleargrads(self) -> None:
         """Forget the gradients of all parameters."""
-        for p in self._params():
+        for p in self.params():
             _clear(p, None)
 
     # --- places ---------------------------------------------------------------------------------
@@ -318,8 +315,7 @@ class Link:
         return self
 
     def __to_device__(self, device: Device, copy: bool | None) -> Link:
-        link = self.copy() if copy else self
-        return link.to_device(device)
+        return (self.copy() if copy else self).to_device(device)
 
     # --- state ----------------------------------------------------------------------------------
 
@@ -392,13 +388,9 @@ class Link:
 
     def __repr__(self) -> str:
         inner = [
-            f"({name}): {_label(value)}".replace("\n", "\n  ")
+            f"({name}): {getattr(value, '__name__', None) or repr(value)}".replace("\n", "\n  ")
             for name, value in self._members()
             if isinstance(value, Link) or name.isdecimal()
         ]
         head = f"{type(self).__name__}({self._facts()}"
         return f"{head}\n  " + "\n  ".join(inner) + "\n)" if inner else f"{head})"
-
-
-def _label(value: Any) -> str:
-    return repr(value) if isinstance(value, Link) else getattr(value, "__name__", repr(value))
