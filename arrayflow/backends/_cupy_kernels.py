@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import array_api_compat.cupy as xp
@@ -24,27 +25,22 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
     return cupy.take(x, cupy.searchsorted(ends, cupy.arange(total), side="right"), axis)
 
 
-def get_item(x: Any, *, key: Any) -> Any:
-    return x[key]
+def sums(_: Any, values: Any, index: Any, n: int) -> Any:
+    if values.dtype.kind not in "fc":  # CuPy adds no int64 in place
+        return portable.segment_sum(xp, values, index, n)
+    out = cupy.zeros((n, values.shape[1]), values.dtype)
+    cupy.add.at(out, index, values)
+    return out
 
 
-def set_item(x: Any, value: Any, *, key: Any) -> Any:
-    copy = x.copy()
-    copy[key] = value
-    return copy
-
-
-def scatter_add(x: Any, *, key: Any, to: tuple[int, ...]) -> Any:
-    if x.dtype.kind not in "fc" or portable.is_mask(key):  # CuPy adds no int64 in place
-        return portable.scatter_add(xp, x, key=key, to=to)
-    zeros = cupy.zeros(to, x.dtype)
-    cupy.add.at(zeros, key, x)
-    return zeros
+def puts(_: Any, rows: Any, values: Any, index: Any) -> Any:
+    out = rows.copy()
+    out[index] = values
+    return out
 
 
 NATIVES: dict[str, Callable[..., Any]] = {
-    "get_item": get_item,
     "repeat": repeat,
-    "scatter_add": scatter_add,
-    "set_item": set_item,
+    "scatter_add": partial(portable.scatter_add, xp, sums=sums),
+    "set_item": partial(portable.set_item, xp, puts=puts),
 }
