@@ -10,8 +10,10 @@ from typing import Any
 
 # `config` and `transfers` are modules as well as names of this package. Loading a submodule puts it here under
 # its own name, once: so these two are loaded now, and what they are named after takes that place for good.
-from .config import config, no_grad, using_config
-from .transfers import transfers
+from .config import config as config
+from .config import no_grad as no_grad
+from .config import using_config as using_config
+from .transfers import transfers as transfers
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -38,10 +40,10 @@ _HOMES = {
         bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128""",
     "namespace.elementwise": """
         abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or
-        bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater
-        greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and logical_not
-        logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder
-        round sign signbit sin sinh sqrt square subtract tan tanh trunc""",
+        bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide
+        greater greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and
+        logical_not logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real
+        reciprocal remainder round sign signbit sin sinh sqrt square subtract tan tanh trunc""",
     "namespace.indexing": "take take_along_axis",
     "namespace.info": "__array_namespace_info__ array_namespace",
     "namespace.linear_algebra": "matmul matrix_transpose tensordot vecdot",

@@ -38,6 +38,7 @@ class DType:
     kind: str
     bits: int
     itemsize: int
+    _hash: int
 
     def __new__(cls, name: str, kind: str = "") -> DType:
         if not kind:
@@ -111,9 +112,9 @@ def as_dtype(dtype: object) -> DType:
         If it means none.
     """
     if dtype.__class__ is DType:
-        return dtype  # type: ignore[return-value]
+        return dtype
     if dtype is float or dtype is int or dtype is complex:
-        return {float: DTYPES["float32"], int: DTYPES["int64"], complex: DTYPES["complex64"]}[dtype]  # type: ignore[index]
+        return {float: DTYPES["float32"], int: DTYPES["int64"], complex: DTYPES["complex64"]}[dtype]
     name = dtype if isinstance(dtype, str) else _name_of(dtype)
     found = DTYPES.get(name) if name else None
     if found is None:

@@ -4,8 +4,8 @@
     pip install -r array-api-tests/requirements.txt
     python tests/conformance.py array-api-tests
 
-runs the suite of each version over ``arrayflow`` on NumPy and over ``array_api_compat.numpy``, prints the tests that fail
-on the first alone, and exits with 1 if there are any.
+runs the suite of each version over ``arrayflow`` on NumPy and over ``array_api_compat.numpy``, prints the tests that
+fail on the first alone, and exits with 1 if there are any.
 """
 
 from __future__ import annotations

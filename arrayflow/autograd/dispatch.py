@@ -108,7 +108,7 @@ def _sequence(made: Variadic, rest: str) -> Callable[..., Any]:
     scope: dict[str, Any] = {"_apply": made.apply}
     source = f"def {made.name}({rest}):\n    return _apply({made.operands[0]}, {{{statics}}})\n"
     exec(_compiled(made.name, source), scope)
-    return scope[made.name]  # type: ignore[no-any-return]
+    return scope[made.name]
 
 
 def _compiled(name: str, source: str) -> Any:
@@ -136,7 +136,7 @@ def _general(made: Primitive, rest: str) -> Callable[..., Any]:
     scope["_shape"] = _shape
     scope["_dtypes"] = FLOATING if made.floating else TAKES[int]
     exec(_compiled(name, source), scope)
-    return scope[name]  # type: ignore[no-any-return]
+    return scope[name]
 
 
 # By class of array: the raw dtypes that are floating, and those that take a Python scalar as it is.
@@ -272,4 +272,4 @@ def _binary(made: Primitive, apply: Callable[..., Any] | None = None) -> Callabl
 def same_device(a: Any, b: Any) -> bool:
     """Whether two arrays of one class are on one device."""
     key = registry.backend_of(a).key  # type: ignore[union-attr]
-    return key(a) == key(b)  # type: ignore[no-any-return]
+    return key(a) == key(b)

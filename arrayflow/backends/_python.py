@@ -30,7 +30,8 @@ def from_sequence(values: Any, dtype: DType | None, floating: DType, integer: DT
         if "inhomogeneous" not in str(error):
             raise
         raise ShapeError(
-            f"asarray: the rows of a nested list must have equal lengths and depths, but they do not ({error}). Pad the shorter ones."
+            f"asarray: the rows of a nested list must have equal lengths and depths, but they do not ({error}). Pad "
+            f"the shorter ones."
         ) from None
     except OverflowError as error:
         raise DTypeError(f"asarray: an integer is too large for any data type ({error}).") from None
@@ -43,7 +44,7 @@ def from_sequence(values: Any, dtype: DType | None, floating: DType, integer: DT
     if dtype is None:
         if _has_array(values):
             return host
-        dtype = {"f": floating, "i": integer, "c": _complex(floating)}.get(kind)  # type: ignore[assignment]
+        dtype = {"f": floating, "i": integer, "c": _complex(floating)}.get(kind)
         if dtype is None:
             return host
     target = np.dtype(str(dtype))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..autograd.operands import SCALARS
@@ -60,8 +61,8 @@ divide = binary(
 )
 floor_divide = binary("floor_divide", None, None, "``floor(x1 / x2)``.", "real", _PAIR, "[3., 1.]")
 remainder = binary(
-    "remainder", lambda g: g, lambda g, x1, x2: -g * floor_divide(x1, x2), "``x1 - x2 * floor(x1 / x2)``, of the sign of `x2`.",
-    "real", ("[7.0, -7.0]", "4.0"), "[3., 1.]",
+    "remainder", lambda g: g, lambda g, x1, x2: -g * floor_divide(x1, x2),
+    "``x1 - x2 * floor(x1 / x2)``, of the sign of `x2`.", "real", ("[7.0, -7.0]", "4.0"), "[3., 1.]",
 )  # fmt: skip
 negative = unary("negative", lambda g: -g, "``-x``.", "numeric", "[1.0, -2.0]", "[-1.,  2.]")
 positive = unary("positive", lambda g: g, "``+x``.", "numeric", "[1.0, -2.0]", "[ 1., -2.]")
@@ -89,7 +90,7 @@ def _pow_exponent(g: Any, x1: Any, x2: Any, y: Any) -> Any:
     if isinstance(x1, SCALARS):
         if x1 == 0 or (x1.real < 0 and not complex_):
             return zeros_like(g)
-        return g * bar(y * (cmath.log(x1) if complex_ else math.log(x1)))
+        return g * bar(y * (cmath.log(x1) if complex_ else math.log(x1.real)))
     slopes = x1 != 0 if complex_ else x1 > 0
     return g * bar(where(slopes, y, 0) * _log(where(slopes, x1, 1)))
 
@@ -203,16 +204,16 @@ def _sign_slope(g: Any, x: Any, y: Any) -> Any:
 
 
 abs = unary(
-    "abs", lambda g, x: g * sign(x), "Absolute value; the modulus of a complex number.", "numeric", "[-3.0, 4.0]", "[3., 4.]",
-    notes="The gradient at 0 is 0.",
+    "abs", lambda g, x: g * sign(x), "Absolute value; the modulus of a complex number.", "numeric", "[-3.0, 4.0]",
+    "[3., 4.]", notes="The gradient at 0 is 0.",
 )  # fmt: skip
-sign = unary(
-    "sign", lambda g, x, y: _sign_slope(g, x, y), "-1, 0 or 1; ``x / abs(x)`` for complex numbers, and 0 for 0.", "numeric",
-    "[-3.0, 0.0, 4.0]", "[-1.,  0.,  1.]",
+sign: Callable[..., Any] = unary(
+    "sign", lambda g, x, y: _sign_slope(g, x, y), "-1, 0 or 1; ``x / abs(x)`` for complex numbers, and 0 for 0.",
+    "numeric", "[-3.0, 0.0, 4.0]", "[-1.,  0.,  1.]",
 )  # fmt: skip
 copysign = binary(
-    "copysign", lambda g, x1, y: g * (sign(x1) * sign(y)), None, "The size of `x1` with the sign of `x2`.", "real floating",
-    ("[1.0, 2.0]", "[-1.0, 0.0]"), "[-1.,  2.]", notes="The gradient at 0 is 0.",
+    "copysign", lambda g, x1, y: g * (sign(x1) * sign(y)), None, "The size of `x1` with the sign of `x2`.",
+    "real floating", ("[1.0, 2.0]", "[-1.0, 0.0]"), "[-1.,  2.]", notes="The gradient at 0 is 0.",
 )  # fmt: skip
 
 

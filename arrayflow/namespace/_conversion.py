@@ -46,13 +46,13 @@ def asarray(
     obj : Python scalar, nested list or tuple, buffer, array or Variable
         Lists hold numbers, arrays or Variables; through Variables in them gradients pass.
     dtype : data type, optional
-        By default that of an array; ``af.config.dtype`` for Python floats, the default integer for ints. NumPy's scalars are
-        values like Python's.
+        By default that of an array; ``af.config.dtype`` for Python floats, the default integer for ints. NumPy's
+        scalars are values like Python's.
     device : str or Device, optional
         By default where an array is, else the default device. Data that moves is recorded, as explicit.
     copy : bool, optional
-        None, the default, copies what others may write to, an array of a mutable library or a buffer, and gives a Variable
-        itself back. True copies always, False never: it then shares memory with the caller.
+        None, the default, copies what others may write to, an array of a mutable library or a buffer, and gives a
+        Variable itself back. True copies always, False never: it then shares memory with the caller.
     requires_grad : bool
         Whether `backward` shall leave a gradient on the result, which is then a leaf of its own.
 
@@ -121,7 +121,8 @@ def _of_array(x: Any, backend: Backend, want: DType | None, place: Device | None
         raise _no_copy(f"the array is {own!s} on {source} and shall be {want or own!s} on {target}")
     if cast and own.kind == "complex floating" and want.kind not in ("complex floating", "bool"):  # type: ignore[union-attr]
         raise DTypeError(
-            f"asarray: a complex array cannot become a real one, but it is {own!s} and dtype is {want!s} (at {user_site()}). "
+            f"asarray: a complex array cannot become a real one, but it is {own!s} and dtype is {want!s} (at "
+            f"{user_site()}). "
             f"Take one part: af.real(x), af.imag(x) or af.abs(x)."
         )
     narrows = cast and _narrows(own, want, source)  # type: ignore[arg-type]
@@ -186,7 +187,8 @@ def _of_python(x: Any, want: DType | None, place: Device | None, copy: bool | No
     if hasattr(x, "__dlpack__"):
         return from_dlpack(x, device=place, copy=copy)
     raise _NoArrayError(
-        f"asarray: a {type(x).__name__} is neither a number, a list of numbers, a buffer nor an array (at {user_site()})."
+        f"asarray: a {type(x).__name__} is neither a number, a list of numbers, a buffer nor an array (at "
+        f"{user_site()})."
     )
 
 
@@ -233,7 +235,7 @@ def _stacked(values: Any, want: DType | None, target: Device) -> Variable:
         _stacked(v, want, target) if isinstance(v, (list, tuple)) and len(v) else asarray(v, dtype=want, device=target)
         for v in values
     ]
-    return stack(parts)  # type: ignore[no-any-return]
+    return stack(parts)
 
 
 # Device types of the DLPack protocol whose memory a backend of ours takes.
@@ -272,12 +274,14 @@ def from_dlpack(x: Any, /, *, device: str | Device | None = None, copy: bool | N
         return asarray(x, device=device, copy=copy)
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise _BufferError(
-            f"from_dlpack: a {type(x).__name__} has no __dlpack__ and __dlpack_device__ (at {user_site()}). Use af.asarray."
+            f"from_dlpack: a {type(x).__name__} has no __dlpack__ and __dlpack_device__ (at {user_site()}). Use "
+            f"af.asarray."
         )
     prefix = _DLPACK.get(int(x.__dlpack_device__()[0]))
     if prefix is None:
         raise _BufferError(
-            f"from_dlpack: no backend takes memory of DLPack device {tuple(map(int, x.__dlpack_device__()))}, where this "
+            f"from_dlpack: no backend takes memory of DLPack device {tuple(map(int, x.__dlpack_device__()))}, where "
+            f"this "
             f"{type(x).__name__} is (at {user_site()}). Copy it to the host in its own library first."
         )
     backend = registry.get(prefix)
@@ -287,7 +291,8 @@ def from_dlpack(x: Any, /, *, device: str | Device | None = None, copy: bool | N
         if copy is not False and hasattr(x, "__array__"):
             return asarray(registry.get("cpu").xp.asarray(x), device=device, copy=copy)
         raise _BufferError(
-            f"from_dlpack: the exchange between {type(x).__name__} and {backend.packages[0]} failed: {error} (at {user_site()}). "
+            f"from_dlpack: the exchange between {type(x).__name__} and {backend.packages[0]} failed: {error} (at "
+            f"{user_site()}). "
             f"Copy it in its own library first."
         ) from error
     return asarray(raw, device=device, copy=copy)

@@ -25,17 +25,23 @@ _TAKES = {
 }
 
 
+def _shown(values: str, dtype: str) -> str:
+    return f"Variable({values}, dtype={dtype}, device='cpu')"
+
+
 def unary(
     name: str, rule: Rule, summary: str, takes: str, example: str, printed: str, dtype: str = "float32", notes: str = ""
 ) -> Callable[..., Any]:
     """A function of one array, with its docstring made from a formula and an example."""
-    dtypes = "dtype of `x`" if dtype == "float32" else f"{dtype if dtype == 'bool' else 'real'}"
+    dtypes = "bool" if dtype == "bool" and takes != "integer" else "dtype of `x`"
+    if name in ("abs", "real"):
+        dtypes += ", or of its parts where that is complex"
     doc = numpydoc(
         summary,
         f"x : array or Variable, {_TAKES[takes]}",
         returns=f"array or Variable, shape of `x`, {dtypes}",
         notes=notes,
-        example=f">>> af.{name}(af.asarray({example}, device=\"cpu\"))\nVariable({printed}, dtype={dtype}, device='cpu')",
+        example=f'>>> af.{name}(af.asarray({example}, device="cpu"))\n{_shown(printed, dtype)}',
     )
     return primitive(name, rule, floating=takes.endswith("floating"), doc=doc)
 
@@ -49,12 +55,12 @@ def binary(
     x1, x2 = (f'af.asarray({text}, device="cpu")' if "[" in text else text for text in example)
     doc = numpydoc(
         summary,
-        f"x1, x2 : array, Variable or Python scalar, {_TAKES[takes]}\n    Their shapes must fit together; a scalar takes the "
-        "other's dtype.",
+        f"x1, x2 : array, Variable or Python scalar, {_TAKES[takes]}\n    Their shapes must fit together; "
+        "a scalar takes the other's dtype.",
         returns=f"array or Variable, broadcast shape of `x1` and `x2`, {dtypes}",
         raises="DeviceMismatchError\n    If they live on different devices.",
         notes=notes,
-        example=f">>> af.{name}({x1}, {x2})\nVariable({printed}, dtype={dtype}, device='cpu')",
+        example=f">>> af.{name}({x1}, {x2})\n{_shown(printed, dtype)}",
     )
     return primitive(name, rule1, rule2, floating=takes.endswith("floating"), doc=doc)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ._arithmetic import hypot
@@ -83,7 +84,7 @@ sin = unary(
     "[0.0, 1.0]",
     "[0.      , 0.841471]",
 )
-cos = unary(
+cos: Callable[..., Any] = unary(
     "cos",
     lambda g, x: -g * bar(sin(x)),
     "Cosine of an angle in radians.",
@@ -138,7 +139,7 @@ sinh = unary(
     "[0.0, 1.0]",
     "[0.       , 1.1752012]",
 )
-cosh = unary(
+cosh: Callable[..., Any] = unary(
     "cosh",
     lambda g, x: g * bar(sinh(x)),
     "``(e ** x + e ** -x) / 2``.",

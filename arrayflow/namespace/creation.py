@@ -46,6 +46,7 @@ _SHAPE = "shape : int or tuple of int"
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:
+    found: tuple[int, ...]
     try:
         found = (index(shape),)
     except TypeError:
@@ -58,14 +59,15 @@ def _shape(name: str, shape: Any) -> tuple[int, ...]:
 def _number(function: str, name: str, value: Any) -> Any:
     """A Python number; NumPy's scalars become one."""
     backend = registry.backend_of(value)
+    number: Any = value
     if backend is not None and isinstance(value, backend.scalar_types):
-        value = value.item()
-    if not isinstance(value, SCALARS):
+        number = number.item()
+    if not isinstance(number, SCALARS):
         raise DTypeError(
             f"{function}: {name} must be a Python number, but it is a {type(value).__name__} (at {user_site()}). "
             f"Read it first: {name}.item()."
         )
-    return value
+    return number
 
 
 def _make(function: str, device: Any, dtype: DType | None, *args: Any, **kwargs: Any) -> Variable:
@@ -100,7 +102,7 @@ def _filled(name: str, what: str, printed: str) -> tuple[Callable[..., Variable]
         "x : array or Variable",
         _DTYPE.format("that of `x`"),
         _DEVICE.format("that of `x`"),
-        returns="array or Variable, shape of `x`\n    A Variable where `x` is one, else an array of the library of its device.",
+        returns="array or Variable, shape of `x`\n    An array of its device's library where `x` is no Variable.",
         example=f'>>> af.{name}_like(af.asarray([1.5, 2.5], device="cpu")){printed}',
     )
     return make, like
@@ -149,9 +151,10 @@ def full(
         value = asarray(fill_value, dtype=dtype, device=device)
         if value.shape != ():
             raise ShapeError(
-                f"full: fill_value must be one number, but its shape is {value.shape} (at {user_site()}). Use af.broadcast_to."
+                f"full: fill_value must be one number, but its shape is {value.shape} (at {user_site()}). Use "
+                f"af.broadcast_to."
             )
-        return broadcast(value, found)  # type: ignore[no-any-return]
+        return broadcast(value, found)
     value = _number("full", "fill_value", fill_value)
     place = default_device() if device is None else Device(device)
     want = default_dtype(value, place) if dtype is None else as_dtype(dtype)
@@ -365,7 +368,8 @@ def _triangle(name: str, side: str, rows: str) -> Callable[..., Any]:
     triangle.__doc__ = numpydoc(
         f"The {side} triangle of a matrix, with zeros elsewhere.",
         "x : array or Variable, shape (..., M, N)",
-        "k : int\n    The last diagonal that stays: above the main one for positive numbers, below it for negative ones.",
+        "k : int\n    The last diagonal that stays: above the main one for positive numbers, below it for negative "
+        "ones.",
         returns="array or Variable, shape and dtype of `x`",
         raises="ShapeError\n    If `x` has fewer than two axes.",
         example=f">>> af.{name}(af.ones((2, 2), device=\"cpu\"))\nVariable({rows}, dtype=float32, device='cpu')",

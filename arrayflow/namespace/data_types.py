@@ -12,8 +12,8 @@ from ..autograd.operands import SCALARS
 from ..autograd.primitive import cast
 from ..autograd.variable import Variable, as_raw
 from ..backends import registry
-from ..device import Device, device_of_raw, to_device
 from ..config import config
+from ..device import Device, device_of_raw, to_device
 from ..dtypes import DTYPES, GROUPS, PROMOTION, DType, as_dtype, promote
 from ..errors import DTypeError
 from ..transfers import user_site
@@ -21,10 +21,10 @@ from ..transfers import user_site
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type", *DTYPES]
 
 bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64 = (
-    DTYPES[name] for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+    DTYPES[name] for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 )
 float16, bfloat16, float32, float64, complex64, complex128 = (
-    DTYPES[name] for name in "float16 bfloat16 float32 float64 complex64 complex128".split()
+    DTYPES[name] for name in ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 )
 
 _FLOATING = ("real floating", "complex floating")
@@ -66,7 +66,8 @@ def astype(x: Any, dtype: Any, /, *, copy: builtins.bool = True, device: str | D
     own = dtype_of(x, "astype")
     if own.kind == "complex floating" and to.kind not in ("complex floating", "bool"):
         raise DTypeError(
-            f"astype: a complex array cannot be cast to a real type, but x is {own!s} and dtype is {to!s} (at {user_site()}). "
+            f"astype: a complex array cannot be cast to a real type, but x is {own!s} and dtype is {to!s} (at "
+            f"{user_site()}). "
             f"Take one part: af.real(x), af.imag(x) or af.abs(x)."
         )
     if own.kind == "complex floating" and to == "bool":
@@ -222,8 +223,8 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     ----------
     dtype : data type
     kind : str, data type or tuple of them
-        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``, ``"complex floating"``,
-        ``"numeric"``, or a data type itself; a tuple means any of its members.
+        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
+        ``"complex floating"``, ``"numeric"``, or a data type itself; a tuple means any of its members.
 
     Returns
     -------
@@ -280,8 +281,9 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     device: Device | None = None
     for x in arrays_and_dtypes:
         backend = registry.backend_of(as_raw(x))
+        number: Any = x
         if backend is not None and isinstance(x, backend.scalar_types):
-            x = x.item()
+            x = number.item()
         if isinstance(x, SCALARS):
             rank = max(rank, next(i for i, kind in enumerate(SCALARS) if isinstance(x, kind)))
             continue

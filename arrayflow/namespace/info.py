@@ -55,11 +55,11 @@ class Info:
         return {str(d): d for d in wanted if d in has}
 
     def devices(self) -> tuple[Device, ...]:
-        """The devices of the default device's library; to ask every other library would load it, as `arrayflow.devices` does."""
+        """The devices of the default device's library. `arrayflow.devices` has all, and loads every library to tell."""
         return tuple(map(Device, default_device().backend.devices()))
 
 
-def __array_namespace_info__() -> Info:
+def __array_namespace_info__() -> Info:  # noqa: N807  (the standard's name)
     """An object that tells what this namespace can do.
 
     Returns
@@ -87,7 +87,8 @@ def array_namespace(*arrays: Any) -> Any:
     Returns
     -------
     namespace
-        Where there is a Variable among them, `arrayflow.namespace`; else the array API namespace of the arrays' library.
+        Where there is a Variable among them, `arrayflow.namespace`; else the array API namespace of the arrays'
+        library.
 
     Raises
     ------
@@ -108,11 +109,13 @@ def array_namespace(*arrays: Any) -> Any:
     for x in counted:
         if registry.backend_of(as_raw(x)) is None:
             raise TransferError(
-                f"array_namespace: a {type(x).__name__} is no array (at {user_site()}). Make it one: af.asarray(x, device=...)."
+                f"array_namespace: a {type(x).__name__} is no array (at {user_site()}). Make it one: af.asarray(x, "
+                f"device=...)."
             )
     if not counted:
         raise TransferError(
-            f"array_namespace: there is no array among the arguments (at {user_site()}). Python scalars have no namespace."
+            f"array_namespace: there is no array among the arguments (at {user_site()}). Python scalars have no "
+            f"namespace."
         )
     check_one_device("array_namespace", [f"arrays[{i}]" for i in range(len(counted))], counted)
     if any(isinstance(x, Variable) for x in counted):

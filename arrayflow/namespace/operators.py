@@ -63,7 +63,8 @@ def _check_writable(x: Variable, what: str) -> None:
     if x._node is True and backprop_enabled.get():
         path = getattr(x, "path", "")
         raise GraphError(
-            f"{what}: {f'parameter {path!r}' if path else 'this leaf'} requires a gradient, so it cannot be changed in place while "
+            f"{what}: {f'parameter {path!r}' if path else 'this leaf'} requires a gradient, so it cannot be changed "
+            f"in place while "
             f"operations are recorded (at {user_site()}). Change it under af.no_grad(), or make a new one: x = x + 1."
         )
 
@@ -72,17 +73,20 @@ def _rebind(x: Variable, out: Variable, what: str) -> Variable:
     """Let `x` be `out` from now on. What a graph saved of `x` stays as it was: arrays are replaced, not written to."""
     if out.shape != x.shape:
         raise ShapeError(
-            f"{what}: the shape {x.shape} cannot change in place, but the result's is {out.shape} (at {user_site()}). Use x = x + y."
+            f"{what}: the shape {x.shape} cannot change in place, but the result's is {out.shape} (at {user_site()}). "
+            f"Use x = x + y."
         )
     if out.dtype != x.dtype:
         raise DTypeError(
-            f"{what}: the dtype {x.dtype!s} cannot change in place, but the result's is {out.dtype!s} (at {user_site()}). Use x = x + y, or "
+            f"{what}: the dtype {x.dtype!s} cannot change in place, but the result's is {out.dtype!s} (at "
+            f"{user_site()}). Use x = x + y, or "
             f"cast the other first: af.astype(y, af.{x.dtype!s})."
         )
     if backprop_enabled.get():
         if out._node is not None and type(x) is not Variable:
             raise GraphError(
-                f"{what}: parameter {getattr(x, 'path', '')!r} cannot become a result of something that requires a gradient "
+                f"{what}: parameter {getattr(x, 'path', '')!r} cannot become a result of something that requires a "
+                f"gradient "
                 f"(at {user_site()}). Write y.detach(), or make a new Variable."
             )
         x._node = out._node
@@ -90,23 +94,19 @@ def _rebind(x: Variable, out: Variable, what: str) -> Variable:
     return x
 
 
-_SYMBOLS = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "and": "&", "or": "|",
-    "xor": "^", "lshift": "<<", "rshift": ">>", "matmul": "@",
-}  # fmt: skip
-_FUNCTIONS = {
-    "add": elementwise.add,
-    "sub": elementwise.subtract,
-    "mul": elementwise.multiply,
-    "truediv": elementwise.divide,
-    "floordiv": elementwise.floor_divide,
-    "mod": elementwise.remainder,
-    "pow": elementwise.pow,
-    "and": elementwise.bitwise_and,
-    "or": elementwise.bitwise_or,
-    "xor": elementwise.bitwise_xor,
-    "lshift": elementwise.bitwise_left_shift,
-    "rshift": elementwise.bitwise_right_shift,
+_ARITHMETIC = {
+    "add": ("+", elementwise.add),
+    "sub": ("-", elementwise.subtract),
+    "mul": ("*", elementwise.multiply),
+    "truediv": ("/", elementwise.divide),
+    "floordiv": ("//", elementwise.floor_divide),
+    "mod": ("%", elementwise.remainder),
+    "pow": ("**", elementwise.pow),
+    "and": ("&", elementwise.bitwise_and),
+    "or": ("|", elementwise.bitwise_or),
+    "xor": ("^", elementwise.bitwise_xor),
+    "lshift": ("<<", elementwise.bitwise_left_shift),
+    "rshift": (">>", elementwise.bitwise_right_shift),
 }
 _COMPARISONS = {
     "eq": elementwise.equal,
@@ -176,7 +176,8 @@ def _complex(self: Variable) -> complex:
 def _index(self: Variable) -> int:
     if self.ndim or self.dtype.kind not in ("signed integer", "unsigned integer"):
         raise TypeError(
-            f"__index__: only a 0-d integer Variable is an index, but this one is {self.dtype!s} of shape {self.shape} (at {user_site()})."
+            f"__index__: only a 0-d integer Variable is an index, but this one is {self.dtype!s} of shape "
+            f"{self.shape} (at {user_site()})."
         )
     return int(self._scalar("implicit", "__index__()"))
 
@@ -193,7 +194,8 @@ def _to_numpy(self: Variable, dtype: Any = None, copy: bool | None = None) -> An
     raw = self.array
     if copy is False and not (self.device.is_host and (dtype is None or raw.dtype == dtype)):
         raise ValueError(
-            f"__array__: copy=False, but it takes a copy of {self.dtype!s} on {self.device} (at {user_site()}). Drop copy=False."
+            f"__array__: copy=False, but it takes a copy of {self.dtype!s} on {self.device} (at {user_site()}). Drop "
+            f"copy=False."
         )
     host = to_host(raw, kind="implicit", entry="__array__()")
     if dtype is not None and host.dtype != dtype:
@@ -223,7 +225,8 @@ def _dlpack(
     if dl_device is not None and tuple(map(int, dl_device)) != tuple(map(int, raw.__dlpack_device__())):
         if int(dl_device[0]) != 1:
             raise BufferError(
-                f"__dlpack__: a Variable on {self.device} cannot be exported to DLPack device {tuple(map(int, dl_device))} (at {user_site()}). "
+                f"__dlpack__: a Variable on {self.device} cannot be exported to DLPack device "
+                f"{tuple(map(int, dl_device))} (at {user_site()}). "
                 f"Move it first: af.to_device(x, ...)."
             )
         if copy is False:
@@ -235,13 +238,14 @@ def _dlpack(
 
 
 def _dlpack_device(self: Variable, /) -> tuple[Any, int]:
-    return self.array.__dlpack_device__()  # type: ignore[no-any-return]
+    return self.array.__dlpack_device__()
 
 
 def _namespace(self: Variable, /, *, api_version: str | None = None) -> Any:
     if api_version is not None and api_version not in _VERSIONS:
         raise ValueError(
-            f"__array_namespace__: version {api_version!r} of the array API is not there. There are {', '.join(_VERSIONS)}."
+            f"__array_namespace__: version {api_version!r} of the array API is not there. There are "
+            f"{', '.join(_VERSIONS)}."
         )
     from .. import namespace
 
@@ -257,27 +261,27 @@ def _transposed(self: Variable) -> Variable:
         raise ShapeError(
             f"x.T is for matrices, but x.shape is {self.shape} (at {user_site()}). Use x.mT or af.permute_dims."
         )
-    return matrix_transpose(self)  # type: ignore[no-any-return]
+    return matrix_transpose(self)
 
 
 def _matrix_transposed(self: Variable) -> Variable:
     """The transpose of each matrix of a stack, shape (..., M, N)."""
-    return matrix_transpose(self)  # type: ignore[no-any-return]
+    return matrix_transpose(self)
 
 
 def _reshape(self: Variable, *shape: Any) -> Variable:
     """The same elements in another shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``; see `arrayflow.reshape`."""
-    return manipulation.reshape(self, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)  # type: ignore[no-any-return]
+    return manipulation.reshape(self, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
 
 
 def _astype(self: Variable, dtype: Any, *, copy: bool = True) -> Variable:
     """The values in another data type; see `arrayflow.astype`."""
-    return astype(self, dtype, copy=copy)  # type: ignore[no-any-return]
+    return astype(self, dtype, copy=copy)
 
 
 def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Variable, axis: Any = None, keepdims: bool = False) -> Variable:
-        return function(self, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]
+        return function(self, axis=axis, keepdims=keepdims)
 
     method.__doc__ = f"See `arrayflow.{function.__name__}`."
     return method
@@ -289,10 +293,10 @@ def _put_on() -> None:
             function.__name__, function.__qualname__ = name, f"Variable.{name}"
         setattr(Variable, name, function)
 
-    for name, function in _FUNCTIONS.items():
+    for name, (symbol, function) in _ARITHMETIC.items():
         put(f"__{name}__", _forward(function))
         put(f"__r{name}__", _reflected(function))
-        put(f"__i{name}__", _in_place(function, f"{_SYMBOLS[name]}="))
+        put(f"__i{name}__", _in_place(function, f"{symbol}="))
     put("__matmul__", _matmul)
     put("__rmatmul__", _reflected(matmul))
     put("__imatmul__", _in_place(matmul, "@="))
@@ -303,11 +307,25 @@ def _put_on() -> None:
     for name in ("sum", "mean", "max", "min"):
         put(name, _reduction(getattr(statistical, name)))
     methods = {
-        "__setitem__": _set_item, "__len__": _length, "__iter__": _iterate, "__contains__": _contains, "__float__": _float,
-        "__int__": _int, "__bool__": _bool, "__complex__": _complex, "__index__": _index, "__format__": _format,
-        "__array__": _to_numpy, "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__array_namespace__": _namespace,
-        "reshape": _reshape, "astype": _astype, "T": property(_transposed), "mT": property(_matrix_transposed),
-    }  # fmt: skip
+        "__setitem__": _set_item,
+        "__len__": _length,
+        "__iter__": _iterate,
+        "__contains__": _contains,
+        "__float__": _float,
+        "__int__": _int,
+        "__bool__": _bool,
+        "__complex__": _complex,
+        "__index__": _index,
+        "__format__": _format,
+        "__array__": _to_numpy,
+        "__dlpack__": _dlpack,
+        "__dlpack_device__": _dlpack_device,
+        "__array_namespace__": _namespace,
+        "reshape": _reshape,
+        "astype": _astype,
+        "T": property(_transposed),
+        "mT": property(_matrix_transposed),
+    }
     for name, method in methods.items():
         put(name, method)
     Variable.__getitem__ = get_item  # type: ignore[method-assign]

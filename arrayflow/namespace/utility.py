@@ -79,7 +79,8 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     ndim = len(x.shape)
     if n < 0 or not -ndim <= axis < ndim:
         raise ShapeError(
-            f"diff: n must be 0 or more, and axis one of the {ndim} of x, but n is {n} and axis {axis} (at {user_site()})."
+            f"diff: n must be 0 or more, and axis one of the {ndim} of x, but n is {n} and axis {axis} (at "
+            f"{user_site()})."
         )
     parts = [part for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:

@@ -1,4 +1,4 @@
-"""Elementwise functions: values as NumPy has them, slopes as differences give them, sub-gradients as the field takes them."""
+"""Elementwise functions: NumPy's values, slopes as differences give them, sub-gradients as the field takes them."""
 
 import math
 
@@ -18,15 +18,20 @@ AWAY = [[1.3, -1.7, 0.9], [-2.4, 0.6, -0.8]]
 INSIDE = [[0.3, -0.5, 0.1], [-0.4, 0.5, 0.2]]
 
 SMOOTH = {
-    "abs": AWAY, "acos": INSIDE, "acosh": ABOVE_ONE, "asin": INSIDE, "asinh": X, "atan": X, "atanh": INSIDE, "ceil": X, "conj": X,
-    "cos": X, "cosh": X, "exp": X, "expm1": X, "floor": X, "imag": X, "log": ABOVE_ONE, "log10": ABOVE_ONE, "log1p": POSITIVE,
-    "log2": ABOVE_ONE, "negative": X, "positive": X, "real": X, "reciprocal": ABOVE_ONE, "round": X, "sign": AWAY,
+    "abs": AWAY, "acos": INSIDE, "acosh": ABOVE_ONE, "asin": INSIDE, "asinh": X, "atan": X,
+    "atanh": INSIDE, "ceil": X, "conj": X,
+    "cos": X, "cosh": X, "exp": X, "expm1": X, "floor": X, "imag": X, "log": ABOVE_ONE, "log10": ABOVE_ONE,
+    "log1p": POSITIVE,
+    "log2": ABOVE_ONE, "negative": X, "positive": X, "real": X,
+    "reciprocal": ABOVE_ONE, "round": X, "sign": AWAY,
     "sin": X, "sinh": X, "sqrt": ABOVE_ONE, "square": X, "tan": X, "tanh": X, "trunc": X,
 }  # fmt: skip
 OTHER = [1.5, 0.8, 2.3]
 SMOOTH2 = {
-    "add": (X, OTHER), "atan2": (AWAY, OTHER), "copysign": (AWAY, [-1.0, 2.0, -3.0]), "divide": (X, OTHER), "hypot": (AWAY, OTHER),
-    "logaddexp": (X, OTHER), "maximum": (AWAY, [0.2, -1.0, 0.4]), "minimum": (AWAY, [0.2, -1.0, 0.4]), "multiply": (X, OTHER),
+    "add": (X, OTHER), "atan2": (AWAY, OTHER), "copysign": (AWAY, [-1.0, 2.0, -3.0]), "divide": (X, OTHER),
+    "hypot": (AWAY, OTHER),
+    "logaddexp": (X, OTHER), "maximum": (AWAY, [0.2, -1.0, 0.4]), "minimum": (AWAY, [0.2, -1.0, 0.4]),
+    "multiply": (X, OTHER),
     "pow": (POSITIVE, OTHER), "remainder": ([[1.0, -1.2, 0.9], [-2.2, 0.4, -1.0]], OTHER), "subtract": (X, OTHER),
 }  # fmt: skip
 # Constant almost everywhere: their rule is None, so that no gradient is asked of them.
@@ -319,7 +324,7 @@ class TestErrors:
             DeviceMismatchError, match=rf"hypot: .*x1 on {device}, shape \(1,\).*x2 on {elsewhere}, shape \(2,\)"
         ):
             af.hypot(a, b)
-        with pytest.raises(DeviceMismatchError, match="clip: .*max on"):
+        with pytest.raises(DeviceMismatchError, match=r"clip: .*max on"):
             af.clip(a, 0.0, b)
 
     def test_what_is_no_array(self, device):
