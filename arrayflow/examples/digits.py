@@ -61,8 +61,10 @@ def accuracy(model, data, as_input):
 def fit(model, optimizer, train, test, as_input, batch, epochs, *, quiet=False):
     """Train, and report once an epoch: the test accuracy after the last, and the losses of all steps."""
     losses = []
+    lr = optimizer.lr
     with Progress(epochs * (train.images.shape[0] // batch), quiet=quiet) as bar:
         for epoch in range(1, epochs + 1):
+            optimizer.lr = lr * (1 - (epoch - 1) / epochs)  # smaller steps towards the end, so that it settles
             latest = af.stack(train_epoch(model, optimizer, train, as_input, batch, bar))
             losses.append(latest)
             # The one read of the epoch: both numbers come to the host together.
