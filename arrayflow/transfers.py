@@ -29,9 +29,9 @@ def user_frame() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_HERE) or name.startswith(_PROGRAMS):
-            if not name.startswith("<frozen"):
-                return frame
+        ours = name.startswith(_HERE) and not name.startswith(_PROGRAMS)
+        if not ours and not name.startswith("<frozen"):
+            return frame
         frame = frame.f_back
     return None
 

@@ -172,7 +172,7 @@ def poisoned_default(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     """What ``ARRAYFLOW_DEVICE`` or, without it, ``cpu`` would be, is poison, in every thread."""
     if request.node.get_closest_marker("real_default") is None:
         text = os.environ.get("ARRAYFLOW_DEVICE", "cpu")
-        monkeypatch.setattr(placement, "_environment", (text, POISON))
+        monkeypatch.setattr(placement._default, "_environment", (text, POISON))
 
 
 # --- array-api-strict ----------------------------------------------------------------------------

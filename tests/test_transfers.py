@@ -117,5 +117,7 @@ class TestLedger:
     def test_recording_without_a_ledger_is_cheap(self):
         import timeit
 
-        cost = min(timeit.repeat(lambda: record("d2h", "explicit", "a", "b", "test", 1), number=10_000, repeat=5)) / 10_000
+        cost = (
+            min(timeit.repeat(lambda: record("d2h", "explicit", "a", "b", "test", 1), number=10_000, repeat=5)) / 10_000
+        )
         assert cost < 5e-6

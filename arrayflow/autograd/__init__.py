@@ -1,7 +1,6 @@
 """Floor 3: the tape. It knows no operation by name; rules come to it through `primitive`."""
 
 from .dispatch import primitive
-
 from .primitive import Primitive
 from .tape import backward, gradients
 from .variable import Variable

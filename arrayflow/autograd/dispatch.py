@@ -16,7 +16,7 @@ from .tape import Node
 from .variable import Variable, _new
 from .variadic import Variadic
 
-__all__ = ["primitive"]
+__all__ = ["one_operand", "primitive"]
 
 _recording = backprop_enabled.get
 _FIX_1: tuple[None] = (None,)
@@ -132,7 +132,7 @@ def _general(made: Primitive, rest: str) -> Callable[..., Any]:
             plain += f" and {x}.array.dtype in _dtypes.get({x}.array.__class__, ())"
         source += f"    if {plain}:\n        return _short({x}, {{{statics}}})\n"
     source += f"    return _apply(({operands}), {{{statics}}})\n"
-    scope: dict[str, Any] = {"_apply": made.apply, "_short": _one_operand(made), "_Variable": Variable}
+    scope: dict[str, Any] = {"_apply": made.apply, "_short": one_operand(made), "_Variable": Variable}
     scope["_shape"] = _shape
     scope["_dtypes"] = FLOATING if made.floating else TAKES[int]
     exec(_compiled(name, source), scope)
@@ -150,7 +150,8 @@ def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
-def _one_operand(made: Primitive) -> Callable[..., Any]:
+def one_operand(made: Primitive) -> Callable[..., Any]:
+    """The short way of an operation on one Variable that needs no preparing: a function of it and the statics."""
     impl, find = made.impl.get, made.find
     has_rule, pick = made.rules[0] is not None, made.picks[0]
 

@@ -37,8 +37,8 @@ def no_array(primitive: Primitive, arguments: Sequence[Any]) -> Exception:
                 f"{type(x).__name__} (at {user_site()}). Make it one: af.asarray(x, device=...)."
             )
     return _ArgumentError(
-        f"{primitive.name}: at least one of {', '.join(primitive.operands)} must be an array, but there are only Python "
-        f"scalars (at {user_site()}). Make one an array: af.asarray(x, device=...)."
+        f"{primitive.name}: at least one of {', '.join(primitive.operands)} must be an array, but there are only "
+        f"Python scalars (at {user_site()}). Make one an array: af.asarray(x, device=...)."
     )
 
 
@@ -188,7 +188,7 @@ def mismatch(operation: str, names: Sequence[str], arguments: Sequence[Any]) -> 
             parts.append(f"{what} on {facts[0]}, shape {facts[1]}, {facts[2]}")
             arrays.append((name, x, facts[0]))
     place = next((d for _, x, d in arrays if getattr(x, "path", None)), arrays[0][2])
-    name, x, device = next((a for a in arrays if a[2] is not place), arrays[-1])
+    name, x, _ = next((a for a in arrays if a[2] is not place), arrays[-1])
     if getattr(x, "path", None):
         way_out = f"Move the model whole: model.to_device({str(place)!r})."
     else:

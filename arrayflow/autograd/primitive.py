@@ -29,7 +29,7 @@ def _names(rule: Rule) -> tuple[str, ...]:
     """What a rule names after ``g``."""
     if rule is None:
         return ()
-    code = rule.__code__  # type: ignore[attr-defined]
+    code = rule.__code__
     return tuple(code.co_varnames[1 : code.co_argcount])
 
 
@@ -101,10 +101,12 @@ class Primitive:
         own["shape"] = own["own_shape"] = f"{self.operands[i]}.shape"
         unknown = [n for n in needs if n not in known and n not in own]
         if unknown:
-            raise TypeError(f"{self.name}: a rule names {', '.join(unknown)}, but there are {', '.join((*known, *own))}.")
+            raise TypeError(
+                f"{self.name}: a rule names {', '.join(unknown)}, but there are {', '.join((*known, *own))}."
+            )
         values = [n if n in known else own[n] for n in needs]
         source = f"lambda {', '.join(known)}: ({' '.join(v + ',' for v in values)})"
-        return eval(source)  # type: ignore[no-any-return]
+        return eval(source)
 
     # --- forward --------------------------------------------------------------------------------
 
@@ -136,7 +138,9 @@ class Primitive:
             return _result(y, node)
         return tuple(_result(part, None if node is None else Output(node, k, len(y))) for k, part in enumerate(y))
 
-    def _record(self, arguments: Sequence[Any], raws: Sequence[Any], statics: dict[str, Any], y: Any, extra: Any) -> Node | None:
+    def _record(
+        self, arguments: Sequence[Any], raws: Sequence[Any], statics: dict[str, Any], y: Any, extra: Any
+    ) -> Node | None:
         rules = self.rules
         parents: list[Any] = [None] * len(rules)
         saved: list[Any] = [None] * len(rules)

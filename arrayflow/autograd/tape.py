@@ -85,8 +85,8 @@ def _nodes_behind(vertices: Iterable[Any]) -> list[Node]:
         node = stack.pop()
         if node.parents is None:
             raise GraphError(
-                f"backward: the graph behind {node.primitive.name}() was freed by an earlier backward() (at {user_site()}). "
-                f"Pass retain_graph=True to the earlier call, or compute the result again."
+                f"backward: the graph behind {node.primitive.name}() was freed by an earlier backward() "
+                f"(at {user_site()}). Pass retain_graph=True to the earlier call, or compute the result again."
             )
         for parent in node.parents:
             if parent is not None and parent not in seen and isinstance(parent, Node):
@@ -300,7 +300,9 @@ def gradients(
     outputs = list(outputs)
     for x in inputs:
         if not isinstance(x, Variable) or x._node is None:
-            raise GraphError("gradients: an input needs no gradient. Set x.requires_grad = True before computing with it.")
+            raise GraphError(
+                "gradients: an input needs no gradient. Set x.requires_grad = True before computing with it."
+            )
     found = _seed(outputs, [None] * len(outputs) if grads is None else list(grads), create_graph)
     targets = {_vertex(x) for x in inputs}
     needed: set[Any] = set()

@@ -291,7 +291,7 @@ class Variable:
 
 _new = object.__new__
 # Past the checks that a subclass may make on assignment.
-_set_grad = Variable._grad.__set__  # type: ignore[attr-defined]
+_set_grad = Variable.__dict__["_grad"].__set__
 
 
 def _wrap(array: Any) -> Variable:

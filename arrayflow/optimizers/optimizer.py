@@ -7,12 +7,12 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from ..links.parameter import Parameter
 from ..autograd.variable import as_raw
 from ..backends import registry
 from ..device import Device, device_of_raw, move
 from ..dtypes import DTYPES
 from ..errors import ArrayflowError, DeviceMismatchError, DTypeError
+from ..links.parameter import Parameter
 from ..slots import Slot
 from ..transfers import user_site
 from ._packs import Pack, make_packs
@@ -125,12 +125,16 @@ class Optimizer:
         seen: set[Parameter] = set()
         for path, p in named:
             if not isinstance(p, Parameter):
-                raise TypeError(f"{type(self).__name__}.setup: {path} is a {type(p).__name__}, but must be a Parameter.")
+                raise TypeError(
+                    f"{type(self).__name__}.setup: {path} is a {type(p).__name__}, but must be a Parameter."
+                )
             if p not in seen:
                 seen.add(p)
                 found[path] = p
         if not found:
-            raise OptimizerError(f"{type(self).__name__}.setup: there is no parameter to train in this {type(model).__name__}.")
+            raise OptimizerError(
+                f"{type(self).__name__}.setup: there is no parameter to train in this {type(model).__name__}."
+            )
         self._parameters = found
         self._states = {p: self._states.get(p) or State() for p in found.values()}
         self._unpack()
@@ -245,8 +249,8 @@ class Optimizer:
                 )
         if g.dtype != raw.dtype:
             raise DTypeError(
-                f"{type(self).__name__}.update: parameter {p.path!r} is {p.dtype!s}, its gradient {g.dtype} (at {user_site()}). "
-                f"Cast the gradient: p.grad = af.astype(g, {p.dtype!r})."
+                f"{type(self).__name__}.update: parameter {p.path!r} is {p.dtype!s}, its gradient {g.dtype} "
+                f"(at {user_site()}). Cast the gradient: p.grad = af.astype(g, {p.dtype!r})."
             )
         return g
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arrayflow import device as placement
 from arrayflow.backends import registry
 from arrayflow.device import Device, device_of_raw, devices, move, to_host
+from arrayflow.device import _device as placement
 from arrayflow.dtypes import DTYPES
 from arrayflow.errors import BackendUnavailableError, DeviceError
 

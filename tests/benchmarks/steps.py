@@ -11,6 +11,7 @@ table shows the loss after 10 steps of each. Run it on a quiet machine: PyTorch'
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -32,9 +33,7 @@ def data_and_parameters(net):
     sizes, batch = net["sizes"], net["batch"]
     xs = [r.rand(batch, sizes[0]).astype(np.float32) for _ in range(BATCHES)]
     ts = [r.randint(0, sizes[-1], batch).astype(np.int64) for _ in range(BATCHES)]
-    weights = [
-        (r.randn(o, i) / np.sqrt(i)).astype(np.float32) for i, o in zip(sizes[:-1], sizes[1:], strict=True)
-    ]
+    weights = [(r.randn(o, i) / np.sqrt(i)).astype(np.float32) for i, o in itertools.pairwise(sizes)]
     return xs, ts, weights
 
 

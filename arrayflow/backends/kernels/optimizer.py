@@ -28,7 +28,7 @@ def momentum_sgd(xp: Any, p: Any, g: Any, v: Any, *, lr: float, momentum: float)
 
 @kernel
 def adam(xp: Any, p: Any, g: Any, m: Any, v: Any, *, lr: float, beta1: float, beta2: float, eps: float, t: int) -> Any:
-    """``m' = b1 m + (1 - b1) g;  v' = b2 v + (1 - b2) g^2;  p' = p - lr m^/(sqrt(v^) + eps)``, hats bias-corrected at step t."""
+    """``m' = b1 m + (1 - b1) g;  v' = b2 v + (1 - b2) g^2;  p' = p - lr m^/(sqrt(v^) + eps)``, hats corrected for t."""
     m = beta1 * m + (1 - beta1) * g
     v = beta2 * v + (1 - beta2) * (g * g)
     step = lr / (1 - beta1**t)
