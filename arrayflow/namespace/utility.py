@@ -26,7 +26,7 @@ all = primitive(
         KEEPDIMS,
         returns="array or Variable, bool",
         example="""
-        >>> bool(af.all(af.asarray([1.0, 0.0], device="cpu")))
+        >>> af.all(af.asarray([1.0, 0.0], device="cpu")).item()
         False
         """,
     ),
@@ -41,7 +41,7 @@ any = primitive(
         KEEPDIMS,
         returns="array or Variable, bool",
         example="""
-        >>> bool(af.any(af.asarray([1.0, 0.0], device="cpu")))
+        >>> af.any(af.asarray([1.0, 0.0], device="cpu")).item()
         True
         """,
     ),

@@ -37,7 +37,7 @@ class Adam(Optimizer):
     >>> optimizer = optimizers.Adam(lr=0.5).setup([p])
     >>> optimizer.update(lambda: af.sum(p * p))
     >>> p  # the first step is lr long, whatever the gradient's size
-    Parameter([ 0.5, -0.5], dtype=float32, device='cpu')
+    Parameter 'parameter'([ 0.5, -0.5], dtype=float32, device='cpu')
     """
 
     kernel = "adam"

@@ -27,7 +27,7 @@ class SGD(Optimizer):
     >>> optimizer = optimizers.SGD(lr=0.5).setup([p])
     >>> optimizer.update(lambda: af.sum(p * p))
     >>> p
-    Parameter([0., 0.], dtype=float32, device='cpu')
+    Parameter 'parameter'([0., 0.], dtype=float32, device='cpu')
     """
 
     kernel = "sgd"
@@ -62,7 +62,7 @@ class MomentumSGD(Optimizer):
     >>> for _ in range(2):
     ...     optimizer.update(lambda: af.sum(p * p))
     >>> p
-    Parameter([0.], dtype=float32, device='cpu')
+    Parameter 'parameter'([0.], dtype=float32, device='cpu')
     """
 
     kernel = "momentum_sgd"
