@@ -23,6 +23,7 @@ class _KeyError(ArrayflowError, IndexError):
     """Something that is no index, or out of range."""
 
 
+_BOUNDS = (int, type(None))
 _BASIC = (int, slice, type(None), type(Ellipsis))
 
 
@@ -73,7 +74,17 @@ def _is_mask(item: Any) -> bool:
 
 def checked(operation: str, x: Any, key: Any, shape: tuple[int, ...]) -> Any:
     """An index into `shape` as kernels take it: raw arrays where `x` is, integers in range, a mask alone or none."""
-    several = key.__class__ is tuple
+    cls = key.__class__
+    if (
+        cls is slice
+        and key.start.__class__ in _BOUNDS
+        and key.stop.__class__ in _BOUNDS
+        and key.step.__class__ in _BOUNDS
+    ):
+        return key
+    if cls is int and shape and -shape[0] <= key < shape[0]:
+        return key
+    several = cls is tuple
     if several and len(key) == 1 and not isinstance(key[0], _BASIC):
         key, several = key[0], False
     items = key if several else (key,)

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from . import _broadcasting, _joining, _shapes
-from ._broadcasting import *  # noqa: F403
-from ._joining import *  # noqa: F403
-from ._shapes import *  # noqa: F403
+from ._broadcasting import broadcast_arrays, broadcast_shapes, broadcast_to
+from ._joining import concat, repeat, stack, tile, unstack
+from ._shapes import expand_dims, flip, moveaxis, permute_dims, reshape, roll, squeeze
 
-__all__ = [*_broadcasting.__all__, *_joining.__all__, *_shapes.__all__]
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
