@@ -18,7 +18,29 @@ from ..dtypes import DTYPES, GROUPS, PROMOTION, DType, as_dtype, promote
 from ..errors import DTypeError
 from ..transfers import user_site
 
-__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type", *DTYPES]
+__all__ = [
+    "astype",
+    "bfloat16",
+    "bool",
+    "can_cast",
+    "complex64",
+    "complex128",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "iinfo",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "isdtype",
+    "result_type",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
 
 bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64 = (
     DTYPES[name] for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
