@@ -63,10 +63,10 @@ class TestImport:
         assert not LIBRARIES & {name.strip("' ").partition(".")[0] for name in _python(code).strip("[]\n").split(",")}
 
     def test_it_takes_less_than_60_ms(self):
-        code = "import time; start = time.perf_counter(); import arrayflow; print(time.perf_counter() - start)"
+        # Of this process alone: on a busy machine a clock on the wall counts what others do, too.
+        code = "import time; start = time.process_time(); import arrayflow; print(time.process_time() - start)"
         _python(code)  # the first one compiles
-        # The least of several: the machine may be busy with something else.
-        assert min(float(_python(code)) for _ in range(10)) < 0.060
+        assert min(float(_python(code)) for _ in range(5)) < 0.060
 
 
 class TestFloors:
