@@ -85,4 +85,4 @@ def _hint(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS.split()})
+    return sorted({*__all__, *_ROOMS.split(), *(name for name in globals() if name.startswith("__"))})

@@ -47,10 +47,13 @@ def failures(suite: Path, module: str, version: str, examples: int, only: list[s
         cases = list(ElementTree.parse(report).getroot().iter("testcase"))
     if not cases:
         sys.exit(f"the suite ran no test:\n{done.stdout[-3000:]}")
+    # The suite asks for the names of an extension even where its tests are switched off.
+    later = tuple(f"test_has_names[{name}-" for name in missing)
     failed = {
         f"{case.get('classname')}::{case.get('name')}"
         for case in cases
-        if case.find("failure") is not None or case.find("error") is not None
+        if (case.find("failure") is not None or case.find("error") is not None)
+        and not str(case.get("name")).startswith(later)
     }
     return failed, len(cases)
 

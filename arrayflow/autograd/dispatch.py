@@ -221,7 +221,7 @@ registry.on_load(_learn)
 
 def _binary(made: Primitive, apply: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """A function of two arrays; `apply` is where it goes with what is unusual, by default the primitive's own."""
-    impl, find, apply = made.impl.get, made.find, apply or made.apply
+    impl, apply = made.impl.get, apply or made.apply
     has_1, has_2 = (rule is not None for rule in made.rules)
     pick_1, pick_2 = made.picks
     floating = made.floating
@@ -232,18 +232,27 @@ def _binary(made: Primitive, apply: Callable[..., Any] | None = None) -> Callabl
         a = x1.array if v1 else x1
         b = x2.array if v2 else x2
         cls = a.__class__
-        if cls is b.__class__:
+        array, pair = a, False
+        f = impl(cls)
+        if f is None:  # a Python scalar may stand first; else this is the first call, or a mistake
+            classes = takes(cls)
+            array, cls = b, b.__class__
+            f = impl(cls)
+            if classes is None or f is None or b.dtype not in classes.get(cls, ()):
+                return apply((x1, x2), {})
+        elif cls is b.__class__:
+            pair = True
             if a.dtype != b.dtype or not (cls in ONE_DEVICE or same_device(a, b)):
                 return apply((x1, x2), {})
         else:
             classes = takes(b.__class__)
             if classes is None or a.dtype not in classes.get(cls, ()):
                 return apply((x1, x2), {})
-        if floating and a.dtype not in FLOATING.get(cls, ()):
+        if floating and array.dtype not in FLOATING.get(cls, ()):
             return apply((x1, x2), {})
-        y = (impl(cls) or find(a))(a, b)
+        y = f(a, b)
         if y.__class__ is not cls:
-            y = registry.backend_of(a).as_array(y)  # type: ignore[union-attr]
+            y = registry.backend_of(array).as_array(y)  # type: ignore[union-attr]
         if not (v1 or v2):
             return y
         out = _new(Variable)
@@ -255,7 +264,7 @@ def _binary(made: Primitive, apply: Callable[..., Any] | None = None) -> Callabl
         if (n1 is None and n2 is None) or not _recording():
             return out
         fix: Any = _FIX_2
-        if v2 or b.__class__ is cls:
+        if pair:
             shape = y.shape
             if a.shape != shape or b.shape != shape:
                 fix = (None if a.shape == shape else tuple(a.shape), None if b.shape == shape else tuple(b.shape))

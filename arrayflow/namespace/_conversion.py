@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd.operands import SCALARS
-from ..autograd.variable import Variable, _wrap
+from ..autograd.variable import Variable, _wrap, as_raw
 from ..backends import registry
 from ..backends.protocol import Backend
 from ..config import config
@@ -170,7 +170,7 @@ def _of_python(x: Any, want: DType | None, place: Device | None, copy: bool | No
         x = list(x) if isinstance(x, range) else x
         inner = _first_array(x)
         if inner is not None:
-            return _stacked(x, want, device_of_raw(inner) if place is None else place)
+            return _stacked(x, want, place, device_of_raw(inner))
         target = default_device() if place is None else place
         from ..backends._python import from_sequence
 
@@ -228,13 +228,18 @@ def _first_array(values: Any) -> Any:
     return None
 
 
-def _stacked(values: Any, want: DType | None, target: Device) -> Variable:
+def _stacked(values: Any, want: DType | None, place: Device | None, beside: Device) -> Variable:
+    """Arrays and numbers joined; arrays move to `place` where the user named one, numbers are made beside them."""
     from .manipulation import stack
 
-    parts = [
-        _stacked(v, want, target) if isinstance(v, (list, tuple)) and len(v) else asarray(v, dtype=want, device=target)
-        for v in values
-    ]
+    parts = []
+    for value in values:
+        if isinstance(value, (list, tuple)) and len(value):
+            parts.append(_stacked(value, want, place, beside))
+        else:
+            backend = registry.backend_of(as_raw(value))
+            is_array = backend is not None and not isinstance(value, backend.scalar_types)
+            parts.append(asarray(value, dtype=want, device=place or (None if is_array else beside)))
     return stack(parts)
 
 

@@ -190,12 +190,23 @@ class TestAsarrayOfPython:
 
     def test_through_variables_in_a_list_gradients_pass(self, device):
         x, y = (af.asarray(v, device=device, requires_grad=True) for v in (2.0, 3.0))
+        assert af.asarray([x, np.float32(2.0), 1]).device is device
         z = af.asarray([[x, 1.0], [x * y, y]], device=device)
         assert z.device is device
         assert z.numpy().tolist() == [[2.0, 1.0], [6.0, 3.0]]
         af.sum(z).backward()
         assert (float(x.grad), float(y.grad)) == (4.0, 3.0)
         assert af.asarray([x]).device is device
+
+    def test_arrays_of_two_devices_in_a_list_are_refused_unless_a_device_is_named(self, device, elsewhere):
+        x, y = af.asarray(1.0, device=device), af.asarray(2.0, device=elsewhere)
+        for pair in ([x, y], [x, y.array], [[x], [y.array]]):
+            with af.transfers() as ledger, pytest.raises(DeviceMismatchError, match="stack"):
+                af.asarray(pair)
+            assert ledger.count == 0
+        with af.transfers() as ledger:
+            assert af.asarray([x, y], device=device).device is device
+        assert ledger.count == 1
 
 
 class TestAsarrayOfArrays:
