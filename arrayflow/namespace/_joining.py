@@ -10,6 +10,7 @@ from ..autograd.operands import check_one_device
 from ..autograd.primitive import broadcast, cast
 from ..autograd.variable import as_raw
 from ..backends import registry
+from ..device import read_shape
 from ..errors import ShapeError
 from ._axes import axes_of, reshaped
 from ._docs import X, numpydoc
@@ -119,6 +120,7 @@ def _positions(n: int, repeats: Any) -> Any:
     device = backend.key(repeats)
     wide = next(d for d in reversed(backend.dtypes_on(device)) if d in ("int32", "int64"))
     every = backend.create("arange", device, n, dtype=wide)
+    read_shape(repeats, entry="repeat")
     return _repeat(every, broadcast(cast(repeats, dtype=wide), (n,)), axis=0)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..autograd import primitive
+from ..autograd import Variable, primitive
+from ..autograd.dispatch import one_operand
 from ..autograd.operands import SCALARS, check_one_device
 from ..autograd.primitive import Primitive, cast, sum_to
 from ..autograd.variable import as_raw
 from ..backends import registry
 from ..config import config
+from ..device import read_shape
 from ..errors import DTypeError, ShapeError
 from ..transfers import user_site
 from ._axes import axes_of
@@ -28,13 +30,26 @@ _RANK = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating":
 
 # --- reading and writing ---------------------------------------------------------------------------
 
-_get_item: Primitive = Primitive(
+
+class _Masked(Primitive):
+    """An operation whose index, if it is a mask, fixes a shape by its values."""
+
+    __slots__ = ()
+
+    def apply(self, arguments: Sequence[Any], statics: dict[str, Any]) -> Any:
+        key = statics["key"]
+        if is_alone(key):
+            read_shape(key, entry=self.name)
+        return super().apply(arguments, statics)
+
+
+_get_item: Primitive = _Masked(
     "get_item", ("x",), ("key",), (lambda g, shape, key: _scatter_add.apply((g,), {"key": key, "to": tuple(shape)}),)
 )
 _scatter_add: Primitive = Primitive(
     "scatter_add", ("x",), ("key", "to"), (lambda g, key: _get_item.apply((g,), {"key": key}),)
 )
-_set_item: Primitive = Primitive(
+_set_item: Primitive = _Masked(
     "set_item",
     ("x", "value"),
     ("key",),
@@ -43,6 +58,8 @@ _set_item: Primitive = Primitive(
         lambda g, shape, key: sum_to(_get_item.apply((g,), {"key": key}), tuple(shape)),
     ),
 )
+
+_get_item_of_variable = one_operand(_get_item)
 
 
 def get_item(x: Any, key: Any) -> Any:
@@ -77,9 +94,13 @@ def get_item(x: Any, key: Any) -> Any:
     Variable([[2, 0],
               [5, 3]], dtype=int64, device='cpu')
     """
-    if registry.backend_of(as_raw(x)) is None:
+    variable = isinstance(x, Variable)
+    if not variable and registry.backend_of(x) is None:
         raise _not_an_array("get_item", x)
-    return _get_item.apply((x,), {"key": checked("get_item", x, key, tuple(x.shape))})
+    key = checked("get_item", x, key, tuple(x.shape))
+    if variable and not hasattr(key, "shape"):
+        return _get_item_of_variable(x, {"key": key})
+    return _get_item.apply((x,), {"key": key})
 
 
 def scatter_add(x: Any, key: Any, shape: Sequence[int]) -> Any:

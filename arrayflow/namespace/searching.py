@@ -14,6 +14,7 @@ from ..device import device_of_raw
 from ..errors import DTypeError
 from ..transfers import user_site
 from ._docs import ANY_AXIS, KEEPDIMS, X, numpydoc
+from ._reads import reads_shape
 from .indexing import take
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
@@ -59,21 +60,23 @@ count_nonzero: Callable[..., Any] = primitive(
     ),
 )
 
-nonzero: Callable[..., Any] = primitive(
-    "nonzero(x, /)",
-    None,  # positions are integers
-    outputs=-1,
-    doc=numpydoc(
-        "The positions of the elements that are not zero, in row-major order.",
-        "x : array or Variable, with one axis or more\n    The input.",
-        returns="tuple of array or Variable\n    For each axis the positions along it. Their length is fixed by the "
-        "values of `x`, which\n    must be read for that.",
-        example="""
+nonzero: Callable[..., Any] = reads_shape(
+    primitive(
+        "nonzero(x, /)",
+        None,  # positions are integers
+        outputs=-1,
+        doc=numpydoc(
+            "The positions of the elements that are not zero, in row-major order.",
+            "x : array or Variable, with one axis or more\n    The input.",
+            returns="tuple of array or Variable\n    For each axis the positions along it. Their length is fixed by "
+            "the values of `x`, which\n    must be read for that: an implicit transfer.",
+            example="""
         >>> (i,) = af.nonzero(af.asarray([0, 5, 7], device="cpu"))
         >>> i
         Variable([1, 2], dtype=int64, device='cpu')
         """,
-    ),
+        ),
+    )
 )
 
 _searchsorted: Callable[..., Any] = primitive(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..autograd import primitive
 from ._docs import numpydoc
+from ._reads import reads_shape
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -17,7 +18,7 @@ _INVERSE = "inverse_indices : of the shape of `x`, the place in `values` of each
 _COUNTS = "counts : how often it is there"
 _NOTE = (
     "There is no gradient: which elements are equal is no smooth matter. The shape of the result is fixed\n"
-    "by the values of `x`, which must be read for that."
+    "by the values of `x`, which must be read for that: an implicit transfer."
 )
 
 isin: Callable[..., Any] = primitive(
@@ -63,7 +64,7 @@ class UniqueInverse(NamedTuple):
 
 
 def _unique(name: str, made: type[tuple[Any, ...]], summary: str, parts: str, example: str) -> Callable[..., Any]:
-    parallel = primitive(f"{name}(x, /)", None, outputs=len(made._fields))  # type: ignore[attr-defined]
+    parallel = reads_shape(primitive(f"{name}(x, /)", None, outputs=len(made._fields)))  # type: ignore[attr-defined]
 
     def function(x: Any, /) -> Any:
         return made(*parallel(x))
@@ -105,17 +106,19 @@ unique_inverse = _unique(
     Variable([1, 0, 1], dtype=int64, device='cpu')
     """,
 )
-unique_values: Callable[..., Any] = primitive(
-    "unique_values(x, /)",
-    None,  # which elements are equal is no smooth matter
-    doc=numpydoc(
-        "Each value once.",
-        _X,
-        returns="array or Variable",
-        notes=_NOTE,
-        example="""
+unique_values: Callable[..., Any] = reads_shape(
+    primitive(
+        "unique_values(x, /)",
+        None,  # which elements are equal is no smooth matter
+        doc=numpydoc(
+            "Each value once.",
+            _X,
+            returns="array or Variable",
+            notes=_NOTE,
+            example="""
         >>> af.unique_values(af.asarray([3, 1, 3], device="cpu"))
         Variable([1, 3], dtype=int64, device='cpu')
         """,
-    ),
+        ),
+    )
 )
