@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.variable import Variable, as_raw
 from ..backends import registry
 from ..device import Device, move
-from ..dtypes import DType
-from ..errors import DeviceMismatchError, DTypeError, UnregisteredArrayError
+from ..errors import DeviceMismatchError, DTypeError, TransferError, UnregisteredArrayError
 from ..transfers import user_site
 from .parameter import Parameter
 
 if TYPE_CHECKING:
     from .link import Link
 
-__all__ = ["device_of_link", "move_link"]
+__all__ = ["device_of_link", "move_link", "move_parts"]
 
 
 def device_of_link(link: Link) -> Device | None:
     """The one device of all parameters and buffers."""
     first: tuple[str, Device] | None = None
-    for path, _, device in _placed(link):
+    for path, part in _parts(link):
+        device = part.device
         if first is None:
             first = path, device
         elif device is not first[1]:
@@ -34,15 +34,15 @@ def device_of_link(link: Link) -> Device | None:
     return None if first is None else first[1]
 
 
-def _placed(link: Link) -> Iterator[tuple[str, DType, Device]]:
-    for path, p in link.namedparams():
-        yield path, p.dtype, p.device
+def _parts(link: Link) -> Iterator[tuple[str, Variable]]:
+    """Path and value of each parameter and buffer."""
+    yield from link.namedparams()
     for path, _, _, value in link._all_buffers():
         if value is not None:
-            yield path, value.dtype, value.device
+            yield path, value
 
 
-def move_link(link: Link, device: Device) -> None:
+def move_link(link: Link, device: Device, copy: bool | None = None) -> None:
     """Move all that a link owns, or nothing and raise."""
     for path, _ in _strays(link):
         raise UnregisteredArrayError(
@@ -50,36 +50,44 @@ def move_link(link: Link, device: Device) -> None:
             f"(at {user_site()}). Nothing has been moved. An array: self.register_buffer(name, array). "
             f"Links in a list: ChainList(...) or Sequential(...). What shall stay on the host is no part of a model."
         )
-    for path, dtype, _ in _placed(link):
-        try:
-            device.backend.raw_dtype(dtype, device.native)
-        except DTypeError as error:
-            raise DTypeError(
-                f"{type(link).__name__}.to_device: {path!r} cannot be moved (at {user_site()}): {error} "
-                f"Nothing has been moved."
-            ) from None
-    moved: list[tuple[Any, Device]] = []
-    try:
-        for p in link.params():
-            moved.append((p, p.device))
-            _move_parameter(p, device)
-        for _, _, _, buffer in link._all_buffers():
-            if buffer is not None:
-                moved.append((buffer, buffer.device))
-                _move_buffer(buffer, device)
-    except BaseException:
-        # Out of memory, most likely: what has moved goes back, the last first.
-        for part, home in reversed(moved):
-            (_move_parameter if isinstance(part, Parameter) else _move_buffer)(part, home)
-        raise
+    move_parts(type(link).__name__, list(_parts(link)), device, copy)
     for part in link.links():
         part._link_place = device
 
 
-def _move_parameter(p: Parameter, device: Device) -> None:
-    p._move(device)
-    for optimizer in tuple(p._optimizers or ()):
-        optimizer._move_state((p,), device)
+def move_parts(owner: str, parts: Sequence[tuple[str, Variable]], device: Device, copy: bool | None = None) -> None:
+    """Move parameters, with all that belongs to them, and buffers in place, or nothing and raise."""
+    for path, part in parts:
+        if copy is False and part.device is not device:
+            raise TransferError(
+                f"{owner}.to_device: copy=False, but {path!r} is on {part.device} and would have to be copied to "
+                f"{device} (at {user_site()}). Drop copy=False."
+            )
+        try:
+            device.backend.raw_dtype(part.dtype, device.native)
+        except DTypeError as error:
+            raise DTypeError(
+                f"{owner}.to_device: {path!r} cannot be moved (at {user_site()}): {error} Nothing has been moved."
+            ) from None
+    moved: list[tuple[Variable, Device]] = []
+    try:
+        for _, part in parts:
+            moved.append((part, part.device))
+            _move_part(part, device)
+    except BaseException:
+        # Out of memory, most likely: what has moved goes back, the last first.
+        for part, home in reversed(moved):
+            _move_part(part, home)
+        raise
+
+
+def _move_part(part: Variable, device: Device) -> None:
+    if not isinstance(part, Parameter):
+        _move_buffer(part, device)
+        return
+    part._move(device)
+    for optimizer in tuple(part._optimizers or ()):
+        optimizer._move_state((part,), device)
 
 
 def _move_buffer(buffer: Variable, device: Device) -> None:

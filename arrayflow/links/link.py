@@ -315,7 +315,9 @@ class Link:
         return self
 
     def __to_device__(self, device: Device, copy: bool | None) -> Link:
-        return (self.copy() if copy else self).to_device(device)
+        link = self.copy() if copy else self
+        _moving.move_link(link, device, copy)
+        return link
 
     # --- state ----------------------------------------------------------------------------------
 

@@ -274,8 +274,8 @@ class Parameter(Variable):
                 _set_changed(self, clock.changes)
             g = self._grad
             if g is not None:
-                self._grad = None  # so that the old gradient is freed as soon as it has moved
                 self._grad = move(as_raw(g), device, entry=entry)
+                del g  # the old gradient is freed before the next array moves
             self._buffer = None
         self._device = device
 
@@ -296,12 +296,15 @@ class Parameter(Variable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._initializer is not None and self._shape is None:
-            return _restore_unknown, (self._initializer, str(self._dtype), str(self._device), self.name)
+            unknown = (self._initializer, str(self._dtype), str(self._device), self.requires_grad, self.name)
+            return _restore_unknown, unknown
         return _restore, (self._host("explicit", "pickle"), str(self.device), self.requires_grad, self.name)
 
 
-def _restore_unknown(initializer: Initializer, dtype: str, device: str, name: str) -> Parameter:
-    return Parameter(initializer, dtype=dtype, device=device, name=name)
+def _restore_unknown(initializer: Initializer, dtype: str, device: str, requires_grad: bool, name: str) -> Parameter:
+    out = Parameter(initializer, dtype=dtype, device=device, name=name)
+    out._node = True if requires_grad else None
+    return out
 
 
 def _restore(host: Any, device: str, requires_grad: bool, name: str) -> Parameter:

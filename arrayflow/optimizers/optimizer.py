@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any, ClassVar
 
 from ..autograd.variable import as_raw
 from ..backends import registry
-from ..device import Device, device_of_raw, move
+from ..device import Device, device_of_raw, move, move_or_copy, to_host
 from ..dtypes import DTYPES
 from ..errors import ArrayflowError, DeviceMismatchError, DTypeError
+from ..links._moving import move_parts
+from ..links.link import _structure as structure
 from ..links.parameter import Parameter
 from ..slots import Slot
 from ..transfers import user_site
@@ -43,6 +46,21 @@ class State:
         if self.arrays is not None:  # each library copies its own; not all of them know deepcopy
             out.arrays = tuple(registry.backend_of(a).copy(a) for a in self.arrays)  # type: ignore[union-attr]
         return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.arrays is None:
+            return _restore_state, (self.t, None, "cpu")
+        host = tuple(to_host(a, entry="pickle") for a in self.arrays)
+        return _restore_state, (self.t, host, str(device_of_raw(self.arrays[0])) if self.arrays else "cpu")
+
+
+def _restore_state(t: int, host: tuple[Any, ...] | None, device: str) -> State:
+    out = State()
+    out.t = t
+    if host is not None:
+        # Copies: NumPy's arrays may come back read-only, and what is on the host already does not move.
+        out.arrays = tuple(move_or_copy(move(a, Device(device), entry="unpickle"), Device(device), True) for a in host)
+    return out
 
 
 class Optimizer:
@@ -79,6 +97,8 @@ class Optimizer:
         for name, value in numbers.items():
             setattr(self, name, value)
         self.t = 0
+        self._model: Any = None
+        self._structure = -1
         self._parameters: dict[str, Parameter] = {}
         self._states: dict[Parameter, State] = {}
         self._packs: list[Pack] | None = None
@@ -102,6 +122,9 @@ class Optimizer:
     def setup(self, model: Any) -> Any:
         """Take the parameters of a model, those whose sizes are still unknown included.
 
+        A layer or parameter that is put into a Link later, or replaced in it, is trained from the next step on; the
+        state of those that stay is kept.
+
         Parameters
         ----------
         model : Link, or iterable of Parameter
@@ -117,7 +140,8 @@ class Optimizer:
         OptimizerError
             If there is none.
         """
-        if hasattr(model, "namedparams"):
+        linked = hasattr(model, "namedparams")
+        if linked:
             named: Iterable[tuple[str, Any]] = model.namedparams()
         else:
             named = ((str(i), p) for i, p in enumerate(model))
@@ -135,14 +159,38 @@ class Optimizer:
             raise OptimizerError(
                 f"{type(self).__name__}.setup: there is no parameter to train in this {type(model).__name__}."
             )
-        self._parameters = found
-        self._states = {p: self._states.get(p) or State() for p in found.values()}
-        self._unpack()
-        for p in found.values():
+        self._model = model if linked else None
+        self._structure = structure[0]
+        if [(path, id(p)) for path, p in found.items()] != [(path, id(p)) for path, p in self._parameters.items()]:
+            for p in self._states:
+                if p not in seen and p._optimizers is not None:
+                    p._optimizers.discard(self)
+            self._parameters = found
+            self._states = {p: self._states.get(p) or State() for p in found.values()}
+            self._unpack()
+            self._register()
+        return self
+
+    def _register(self) -> None:
+        """Let the parameters know, so that a model that moves takes the state along."""
+        for p in self._states:
             if p._optimizers is None:
                 p._optimizers = weakref.WeakSet()
             p._optimizers.add(self)
-        return self
+
+    def _follow(self) -> None:
+        """Take up what was put into the model, or replaced in it, since the last look."""
+        if self._model is not None and self._structure != structure[0]:
+            self.setup(self._model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Packs are views of memory that a copy does not share.
+        return self.__dict__ | {"_packs": None, "_loose": [], "_structure": -1}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._unpack()
+        self._register()
 
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwargs: Any) -> None:
         """Take one step with the gradients there are. Parameters without one stay as they are.
@@ -162,6 +210,7 @@ class Optimizer:
         """
         if not self._parameters:
             raise OptimizerError(f"{type(self).__name__}.update: it has no parameters yet. Call setup(model) first.")
+        self._follow()
         if lossfun is not None:
             for p in self._states:
                 p.cleargrad()
@@ -179,10 +228,13 @@ class Optimizer:
         else:
             ready = []
         work = [(p, state, self._gradient(p)) for p, state in loose if p._grad is not None]
-        self.t += 1
+        for p, state, _ in work:
+            if state.arrays is None:
+                self._create(p, state)  # before any step, because there may be no memory for it
         for pack in ready:
             self._step_of_pack(pack, numbers)
         in_place = self._step_one_by_one(work, numbers)
+        self.t += 1
         if packs is None and in_place and len(work) == len(self._states) and self._tries < PACK_TRIES:
             self._pack()
         elif packs is not None and len(ready) != len(packs):
@@ -202,20 +254,17 @@ class Optimizer:
 
     def _step_one_by_one(self, work: list[tuple[Parameter, State, Any]], numbers: dict[str, Any]) -> bool:
         """Step parameter by parameter; whether the step function wrote in place throughout."""
-        for p, state, _ in work:
-            if state.arrays is None:
-                self._create(p, state)
         in_place = True
         functions = self._functions
         for p, state, g in work:
             raw = p.array
             function = functions.get(raw.__class__) or self._find(raw)
-            state.t += 1
+            t = state.t + 1
             if self.counts:
-                numbers["t"] = state.t
+                numbers["t"] = t
             new = function(raw, g, *state.arrays, **numbers)  # type: ignore[misc]
             in_place = in_place and new[0] is raw
-            state.arrays = new[1:]
+            state.arrays, state.t = new[1:], t
             p._commit(new[0])
         return in_place
 
@@ -275,23 +324,29 @@ class Optimizer:
             if state is not None and state.arrays is not None:
                 arrays = list(state.arrays)
                 state.arrays = None
-                for k in range(len(arrays)):
-                    arrays[k] = move(arrays[k], device)  # the old copy is freed here
-                state.arrays = tuple(arrays)
+                try:
+                    for k in range(len(arrays)):
+                        arrays[k] = move(arrays[k], device)  # the old copy is freed here
+                finally:
+                    state.arrays = tuple(arrays)
 
     def __to_device__(self, device: Device, copy: bool | None) -> Optimizer:
-        for p in self._states:
-            p._move(device)
-            self._move_state((p,), device)
-        return self
+        optimizer = deepcopy(self) if copy else self
+        optimizer._follow()
+        move_parts(type(self).__name__, list(optimizer._parameters.items()), device, copy)
+        return optimizer
 
     def to_device(self, device: str | Device) -> Optimizer:
-        """Move parameters, gradients and state in place; returns itself."""
+        """Move parameters, gradients and state in place, also the state that other optimizers keep for them.
+
+        Returns itself. On any error nothing has been moved.
+        """
         return self.__to_device__(Device(device), None)
 
     # --- files ----------------------------------------------------------------------------------
 
     def _state_slots(self) -> dict[str, Slot]:
+        self._follow()
         slots = {name: self._number_slot(name) for name in self.numbers}
         slots["t"] = Slot(lambda: self.t, lambda v: setattr(self, "t", int(v)), DTYPES["int64"], ())
         for path, p in self._parameters.items():

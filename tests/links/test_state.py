@@ -174,3 +174,10 @@ class TestCopies:
         for other in (model.copy(), pickle.loads(pickle.dumps(model))):
             assert other[0].in_features is None
             assert other(put(np.ones(3))).shape == (2,)
+
+    def test_what_is_frozen_stays_frozen_in_a_copy(self, device):
+        model = L.Sequential(L.Linear(2, device=device))
+        for p in model.params():
+            p.requires_grad = False
+        for other in (model.copy(), pickle.loads(pickle.dumps(model))):
+            assert [p.requires_grad for p in other.params()] == [False, False]

@@ -1,13 +1,17 @@
 """Steps against PyTorch's, on every device; state that moves, and numbers that are refused."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
 
 import arrayflow as af
+from arrayflow import links as L
 from arrayflow import optimizers
-from arrayflow.errors import DeviceMismatchError
+from arrayflow.errors import DeviceMismatchError, DTypeError, TransferError
+from arrayflow.links import _moving, parameter
+from arrayflow.optimizers import optimizer as optimizer_module
 from arrayflow.optimizers.optimizer import OptimizerError
 
 CASES = [
@@ -182,13 +186,118 @@ class TestMoving:
         optimizer.update(lambda: af.sum(p * p))
         assert q.numpy().tolist() == p.numpy().tolist()
 
+    def test_another_optimizer_of_the_same_parameters_keeps_its_state_with_them(self, device, elsewhere):
+        p = af.Parameter([1.0, 2.0], device=elsewhere)
+        first, second = optimizers.Adam().setup([p]), optimizers.MomentumSGD().setup([p])
+        for optimizer in (first, second):
+            optimizer.update(lambda: af.sum(p * p))
+        first.to_device(device)
+        for optimizer in (first, second):
+            optimizer.update(lambda: af.sum(p * p))
+        assert p.device is device
+
+    @pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+    def test_the_state_of_a_copy_moves_with_the_copied_model(self, device, elsewhere, copied):
+        model = L.Sequential(L.Linear(4, 8, device=elsewhere), L.Linear(8, 2, device=elsewhere))
+        optimizer = optimizers.Adam().setup(model)
+        for _ in range(3):
+            optimizer.update(lambda: af.sum(model(af.ones((1, 4), device=elsewhere))))
+        before = [p.numpy() for p in model.params()]
+        twin, its = copied((model, optimizer))
+        twin.to_device(device)
+        its.update(lambda: af.sum(twin(af.ones((1, 4), device=device))))
+        assert its.t == 4
+        assert all((p.numpy() == b).all() for p, b in zip(model.params(), before, strict=True))
+        optimizer.update(lambda: af.sum(model(af.ones((1, 4), device=elsewhere))))
+        for p, q in zip(model.params(), twin.params(), strict=True):
+            np.testing.assert_allclose(p.numpy(), q.numpy(), rtol=1e-5, atol=1e-6)
+
+    def test_pickling_reads_a_device_as_recorded_transfers(self, device):
+        p = af.Parameter([1.0, 2.0], device=device)
+        optimizer = optimizers.Adam().setup([p])
+        optimizer.update(lambda: af.sum(p * p))
+        with af.transfers() as ledger:
+            pickle.dumps(optimizer)
+        assert ledger.total("d2h") == ((0, 0) if device.is_host else (3, 24))  # values, m, v
+
+    @pytest.mark.parametrize("whole", [True, False])
+    def test_a_move_that_fails_anywhere_leaves_all_where_it_was(self, device, elsewhere, monkeypatch, whole):
+        model = L.Sequential(L.Linear(4, 3, device=elsewhere), L.Linear(3, 2, device=elsewhere))
+        optimizer = optimizers.Adam().setup(model)
+
+        def loss():
+            return af.sum(model(af.ones((1, 4), device=elsewhere)))
+
+        optimizer.update(loss)
+
+        def everything():
+            arrays = [a for s in optimizer._states.values() for a in s.arrays]
+            found = [*(p.array for p in model.params()), *(p.grad.array for p in model.params()), *arrays]
+            return [(af.device_of(a), af.Variable(a).numpy().tobytes()) for a in found]
+
+        before = everything()
+        real, left = parameter.move, [0]
+
+        def failing(*args, **kwargs):
+            left[0] -= 1
+            if left[0] == 0:
+                raise MemoryError("full")
+            return real(*args, **kwargs)
+
+        for module in (parameter, _moving, optimizer_module):
+            monkeypatch.setattr(module, "move", failing)
+        for n in range(1, 17):
+            left[0] = n
+            with pytest.raises(MemoryError):
+                (model if whole else optimizer).to_device(device)
+            assert everything() == before
+        optimizer.update(loss)
+
+    def test_copy_is_kept_to(self, device, elsewhere):
+        p = af.Parameter([1.0], device=elsewhere)
+        optimizer = optimizers.Adam().setup([p])
+        with pytest.raises(TransferError, match=rf"Adam.to_device: copy=False, but '0' is on {elsewhere}"):
+            af.to_device(optimizer, device, copy=False)
+        assert af.device_of(af.to_device(optimizer, device, copy=True)) is device
+        assert p.device is elsewhere
+
+    def test_a_type_that_the_device_lacks_is_found_before_anything_moves(self):
+        ps = [af.Parameter([1.0], device="cpu"), af.Parameter([1.0], dtype=af.float64, device="cpu")]
+        optimizer = optimizers.SGD().setup(ps)
+        with pytest.raises(DTypeError, match=r"SGD.to_device: '1' cannot be moved.*no float64.*Nothing has been moved"):
+            optimizer.to_device("strict:no_float64")
+        assert {p.device for p in ps} == {af.Device("cpu")}
+
+
+class TestChangedModels:
+    def test_what_is_replaced_or_added_later_is_trained_and_saved(self, device):
+        model = L.Chain(a=L.Linear(2, 2, device=device), b=L.Linear(2, 2, device=device))
+        optimizer = optimizers.Adam(lr=0.1).setup(model)
+
+        def loss():
+            return af.sum(model.b(model.a(af.ones((1, 2), device=device))))
+
+        optimizer.update(loss)
+        old = model.b.weight
+        model.b = L.Linear(2, 2, device=device)
+        model.b.factor = af.Parameter([1.0], device=device)
+        before = {path: p.numpy() for path, p in model.namedparams()}
+        kept = old.numpy()
+        model.cleargrads()
+        af.sum(loss() * model.b.factor).backward()
+        optimizer.update()
+        assert not any((p.numpy() == before[path]).all() for path, p in model.namedparams())
+        assert (old.numpy() == kept).all()
+        assert {name.rpartition(".")[0] for name in optimizer._state_slots() if name.endswith(".m")} == set(before)
+        assert int(optimizer._state_slots()["a.weight.t"].get()) == 2
+        assert int(optimizer._state_slots()["b.weight.t"].get()) == 1
+
 
 class TestPacks:
     """Small parameters share one array behind the user's back; nothing of that may show."""
 
     def net(self, device):
         from arrayflow import functions as F
-        from arrayflow import links as L
 
         af.seed(3)
         model = L.Sequential(L.Linear(4, 8, device=device), F.relu, L.Linear(8, 2, device=device))
