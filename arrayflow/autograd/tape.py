@@ -139,10 +139,13 @@ def _cotangent(output: Variable, given: Any, create_graph: bool) -> Any:
     g = as_raw(given)
     found = registry.backend_of(g)
     if found is not backend or device_of_raw(g) is not device:
-        where = f"on {device_of_raw(g)}" if found else f"a {type(g).__name__}, which has no device"
+        if found is None or isinstance(g, found.scalar_types):
+            where, way_out = f"a {type(g).__name__}", "Make it an array: af.asarray(grad, device="
+        else:
+            where, way_out = f"on {device_of_raw(g)}", "Move it: af.to_device(grad, "
         raise DeviceMismatchError(
             f"backward: the cotangent is {where}, but the output is on {device} (at {user_site()}). "
-            f"Move it: af.to_device(grad, {str(device)!r})."
+            f"{way_out}{str(device)!r})."
         )
     if tuple(g.shape) != output.shape:
         raise ShapeError(f"backward: the cotangent's shape {tuple(g.shape)} must be the output's, {output.shape}.")

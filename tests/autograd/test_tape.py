@@ -108,6 +108,13 @@ class TestWhatIsRefused:
         with pytest.raises(DeviceMismatchError, match=f"cotangent is on {elsewhere}, but the output is on {device}"):
             y.backward(af.ones((2,), device=elsewhere))
 
+    def test_a_number_as_a_cotangent_says_how_to_make_it_an_array(self, device):
+        y = af.sum(leaf([1.0, 2.0], device))
+        with pytest.raises(
+            DeviceMismatchError, match=r"cotangent is a float.*Make it an array: af.asarray\(grad, device="
+        ):
+            y.backward(1.0)
+
     def test_requires_grad_of_a_result_and_of_integers(self, device):
         y = leaf([1.0], device) * 2
         with pytest.raises(GraphError, match="cannot be set on a result"):
