@@ -7,10 +7,10 @@ from typing import Any
 from .. import namespace as xp
 from ..autograd.variable import Variable
 from ..config import config
-from ..errors import DTypeError
+from ..errors import DTypeError, ShapeError
 from ..transfers import user_site
 
-__all__ = ["as_floating"]
+__all__ = ["as_floating", "check_axis"]
 
 
 def as_floating(function: str, x: Any) -> Variable:
@@ -35,3 +35,12 @@ def as_floating(function: str, x: Any) -> Variable:
             f"Pass af.abs(x) or af.real(x)."
         )
     return x if kind == "real floating" else xp.astype(x, config.dtype)
+
+
+def check_axis(function: str, x: Variable, axis: int) -> None:
+    """Raise a `ShapeError` if `x` has no such axis; libraries differ in what they make of axis -1 of a 0-d array."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ShapeError(
+            f"{function}: axis must be one of the {x.ndim} axes of x, but it is {axis} and x.shape is {x.shape} "
+            f"(at {user_site()}). One number alone? Pass af.reshape(x, (1,))."
+        )

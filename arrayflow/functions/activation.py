@@ -7,7 +7,7 @@ from typing import Any
 from .. import namespace as xp
 from ..namespace import neural
 from ._arrays import takes_arrays
-from ._checks import as_floating
+from ._checks import as_floating, check_axis
 
 __all__ = ["log_softmax", "relu", "softmax"]
 
@@ -55,6 +55,11 @@ def softmax(x: Any, *, axis: int = -1) -> Any:
     array or Variable, shape of `x`, real floating
         Probabilities.
 
+    Raises
+    ------
+    ShapeError
+        If `x` has no such axis.
+
     References
     ----------
     C. Bishop, Pattern Recognition and Machine Learning, 2006, sec. 4.2.
@@ -67,6 +72,9 @@ def softmax(x: Any, *, axis: int = -1) -> Any:
     Variable([0.5, 0.5], dtype=float32, device='cpu')
     """
     x = as_floating("softmax", x)
+    check_axis("softmax", x, axis)
+    if not x.size:
+        return xp.exp(x)  # no element, and so no largest one
     # Softmax ignores a shift; without the largest logit no exp can overflow. The shift is a constant for gradients.
     e = xp.exp(x - xp.max(x.detach(), axis=axis, keepdims=True))
     return e / xp.sum(e, axis=axis, keepdims=True)
@@ -88,6 +96,11 @@ def log_softmax(x: Any, *, axis: int = -1) -> Any:
     array or Variable, shape of `x`, real floating
         Log-probabilities, in nats.
 
+    Raises
+    ------
+    ShapeError
+        If `x` has no such axis.
+
     Examples
     --------
     >>> import arrayflow as af
@@ -96,5 +109,8 @@ def log_softmax(x: Any, *, axis: int = -1) -> Any:
     Variable([-1000.,     0.], dtype=float32, device='cpu')
     """
     x = as_floating("log_softmax", x)
+    check_axis("log_softmax", x, axis)
+    if not x.size:
+        return xp.exp(x)  # no element, and so no largest one
     shifted = x - xp.max(x.detach(), axis=axis, keepdims=True)
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))

@@ -11,7 +11,7 @@ import torch
 from arrayflow import functions as F
 from arrayflow.autograd import Variable
 from arrayflow.device import move, to_host
-from arrayflow.errors import DTypeError
+from arrayflow.errors import DTypeError, ShapeError
 from arrayflow.testing import check_grads
 
 RNG = np.random.default_rng(0)
@@ -85,3 +85,18 @@ class TestSoftmax:
             function(np.zeros(2, "complex64"))
         with pytest.raises(TypeError, match=r"must be a Variable or an array, but it is a list"):
             function([1.0, 2.0])
+
+    @pytest.mark.parametrize("function", [F.softmax, F.log_softmax])
+    def test_empty_arrays_stay_empty_along_every_axis(self, device, function):
+        for axis in (0, 1):
+            x = Variable(move(np.zeros((0, 3), "float32"), device), requires_grad=True)
+            y = function(x, axis=axis)
+            y.backward(y.detach())
+            assert y.shape == x.grad.shape == (0, 3)
+
+    @pytest.mark.parametrize("function", [F.softmax, F.log_softmax])
+    def test_an_axis_that_is_not_there_is_refused_alike(self, device, function):
+        with pytest.raises(ShapeError, match=r"one of the 0 axes of x, but it is -1 and x.shape is \(\).*af.reshape"):
+            function(Variable(move(np.asarray(1.0, "float32"), device)))
+        with pytest.raises(ShapeError, match=r"softmax: axis must be one of the 1 axes of x, but it is 1"):
+            function(Variable(move(np.ones(2, "float32"), device)), axis=1)
