@@ -171,22 +171,20 @@ class Primitive:
                 return
             saved = self._as_variables(node)
         rules, into, fix = self.rules, self.into, node.fix
-        i = -1
-        for parent in node.parents:  # type: ignore[union-attr]
-            i += 1
+        for i, parent in enumerate(node.parents):  # type: ignore[arg-type]
             if parent is None:
                 continue
-            if into[i]:
-                if create_graph or parent.__class__ is Node or parent in grads:
-                    part = rules[i](g, *saved[i], None)  # type: ignore[misc]
-                else:  # a leaf may have a buffer from the last sweep, so that a step allocates no new gradient
-                    part = parent._fill(rules[i], g, saved[i])
-            else:
+            if not into[i]:
                 part = rules[i](g, *saved[i])  # type: ignore[misc]
+            elif create_graph or parent.__class__ is Node or parent in grads:
+                part = rules[i](g, *saved[i], None)  # type: ignore[misc]
+            else:  # a leaf may have a buffer from the last sweep, so that a step allocates no new gradient
+                part = parent._fill(rules[i], g, saved[i])
             if fix[i] is not None:
                 part = sum_to(part, fix[i])
-            previous = grads.get(parent)
-            grads[parent] = part if previous is None else previous + part
+            if parent in grads:
+                part = grads[parent] + part
+            grads[parent] = part
 
     def _as_variables(self, node: Node) -> list[Any]:
         """What the rules of a node saved, as Variables that stand in the graph where the originals did."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
@@ -14,7 +15,8 @@ from ..config import backprop_enabled
 from ..device import device_of_raw
 from ..errors import DeviceMismatchError, GraphError, ShapeError
 from ..transfers import user_site
-from .variable import Variable, _wrap, as_raw
+from . import variable as _variable
+from .variable import Variable, _set_grad, _wrap, as_raw
 
 if TYPE_CHECKING:
     from .primitive import Primitive
@@ -26,12 +28,17 @@ _by_id = attrgetter("id")
 
 
 class Clock:
-    """Counts writes in place into Parameters, so that a graph older than one can tell."""
+    """When a Parameter was last written in place, on the counter that numbers nodes: a graph older than it can tell."""
 
-    __slots__ = ("changes",)
+    __slots__ = ("last",)
 
     def __init__(self) -> None:
-        self.changes = 0
+        self.last = -1
+
+    def tick(self) -> int:
+        """Note a write, and return its number."""
+        self.last = _next_id()
+        return self.last
 
 
 clock = Clock()
@@ -45,7 +52,7 @@ class Node:
     operand's shape and dtype where its gradient must be summed or cast back to them.
     """
 
-    __slots__ = ("changes", "fix", "id", "parents", "primitive", "saved", "wanted")
+    __slots__ = ("fix", "id", "parents", "primitive", "saved", "wanted")
 
     parents: tuple[Any, ...] | None
     wanted: Any
@@ -56,7 +63,6 @@ class Node:
         self.saved = saved
         self.fix = fix
         self.id = _next_id()
-        self.changes = clock.changes
         self.wanted = None
 
     def retain(self, variable: Variable) -> None:
@@ -79,25 +85,55 @@ class Output(Node):
 
 def _nodes_behind(vertices: Iterable[Any]) -> list[Node]:
     """All nodes that `vertices` lead back to, the newest first: an order in which none precedes its users."""
+    last = clock.last
     stack = [v for v in vertices if isinstance(v, Node)]
+    if len(stack) == 1:
+        chain = _chain_behind(stack[0], last)
+        if chain is not None:
+            return chain
     seen: set[Node] = set(stack)
     while stack:
         node = stack.pop()
         if node.parents is None:
-            raise GraphError(
-                f"backward: the graph behind {node.primitive.name}() was freed by an earlier backward() "
-                f"(at {user_site()}). Pass retain_graph=True to the earlier call, or compute the result again."
-            )
+            raise _freed(node)
+        if node.id < last:
+            _check_unchanged(node)
         for parent in node.parents:
-            if parent is not None and parent not in seen and isinstance(parent, Node):
+            if (parent.__class__ is Node or parent.__class__ is Output) and parent not in seen:
                 seen.add(parent)
                 stack.append(parent)
     return sorted(seen, key=_by_id, reverse=True)
 
 
+def _chain_behind(node: Node | None, last: int) -> list[Node] | None:
+    """The nodes behind one, where each has at most one that leads on: they need no sorting. Else None."""
+    chain = []
+    while node is not None:
+        parents = node.parents
+        if parents is None:
+            raise _freed(node)
+        if node.id < last:
+            _check_unchanged(node)
+        chain.append(node)
+        node = None
+        for parent in parents:
+            if (parent.__class__ is Node or parent.__class__ is Output) and parent is not node:
+                if node is not None:
+                    return None
+                node = parent
+    return chain
+
+
+def _freed(node: Node) -> GraphError:
+    return GraphError(
+        f"backward: the graph behind {node.primitive.name}() was freed by an earlier backward() "
+        f"(at {user_site()}). Pass retain_graph=True to the earlier call, or compute the result again."
+    )
+
+
 def _check_unchanged(node: Node) -> None:
     for parent in node.parents or ():
-        if getattr(parent, "_changed", 0) > node.changes:
+        if getattr(parent, "_changed", -1) > node.id:
             raise GraphError(
                 f"backward: {parent.path!r} was changed in place by an optimizer, or moved, after "
                 f"{node.primitive.name}() used it (at {user_site()}), so its gradient would be wrong. Call backward() "
@@ -107,12 +143,8 @@ def _check_unchanged(node: Node) -> None:
 
 def _sweep(order: list[Node], grads: dict[Any, Any], create_graph: bool, retain_graph: bool, keep: set[Any]) -> None:
     """Carry `grads`, by vertex, down through the nodes of `order`; what stays in it are the leaves' and `keep`'s."""
-    changes = clock.changes
     for node in order:
-        if node.changes != changes:
-            _check_unchanged(node)
-    for node in order:
-        g = grads.get(node) if node in keep else grads.pop(node, None)
+        g = grads.get(node) if keep and node in keep else grads.pop(node, None)
         if g is not None:
             if node.wanted is not None:
                 variable = node.wanted()
@@ -258,8 +290,10 @@ def backward(
         with _on_device(outputs[0]):
             _sweep(order, found, create_graph, retain_graph or create_graph, set())
             for leaf, g in found.items():
-                # The ones that all sweeps share are nobody's to keep.
-                leaf._accumulate(_own(g))
+                if leaf._grad is None and g.shape and g.__class__ is leaf.array.__class__:
+                    _set_grad(leaf, g)
+                else:
+                    leaf._accumulate(_own(g))
     finally:
         backprop_enabled.reset(token)
 
@@ -325,3 +359,6 @@ def gradients(
         x._lend()  # the caller keeps these gradients, so no later sweep may write into them
     out = [found.get(_vertex(x)) for x in inputs]
     return [g if g is None or isinstance(g, Variable) else Variable(_own(g)) for g in out]
+
+
+_variable._tape = sys.modules[__name__]

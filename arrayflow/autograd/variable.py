@@ -60,7 +60,7 @@ class Variable:
                 f"Variable: a {type(array).__name__} is no array of a library that arrayflow knows. "
                 f"For Python numbers and lists use af.asarray(x, device=...)."
             )
-        self.array = backend.as_array(array)
+        self.array = backend.adopt(array)
         self._node = None
         self._grad = None
         if requires_grad:
@@ -148,6 +148,7 @@ class Variable:
                     f"grad: the gradient is on {device_of_raw(raw)}, the Variable on {self.device}. "
                     f"Move it: af.to_device(g, {str(self.device)!r})."
                 )
+            value = value if isinstance(value, Variable) else backend.adopt(raw)
         self._grad = value
 
     def _fill(self, rule: Any, g: Any, saved: Any) -> Any:
@@ -202,9 +203,7 @@ class Variable:
         ShapeError
             If `grad` is missing for a Variable that is not 0-d, or has another shape.
         """
-        from .tape import backward
-
-        backward([self], [grad], retain_graph=retain_graph, create_graph=create_graph)
+        _tape.backward((self,), (grad,), retain_graph=retain_graph, create_graph=create_graph)
 
     # --- reading and moving ---------------------------------------------------------------------
 
@@ -288,6 +287,9 @@ class Variable:
         def __bool__(self) -> bool: ...
         def __len__(self) -> int: ...
 
+
+# The tape stands above and is imported with it, below.
+_tape: Any = None
 
 _new = object.__new__
 # Past the checks that a subclass may make on assignment.

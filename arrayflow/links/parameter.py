@@ -78,7 +78,7 @@ class Parameter(Variable):
         self._node = True
         self._grad = None
         self._buffer = None
-        self._changed = 0
+        self._changed = -1
         self._owner = None
         self._optimizers: weakref.WeakSet[Any] | None = None
         self.name = name
@@ -240,8 +240,10 @@ class Parameter(Variable):
 
     def _fill(self, rule: Any, g: Any, saved: Any) -> Any:
         """Apply a rule that can write into the array of the last gradient, if nobody else can hold that."""
-        part = rule(g, *saved, self._buffer if self._grad is None else None)
-        _set_buffer(self, part)
+        buffer = self._buffer if self._grad is None else None
+        part = rule(g, *saved, buffer)
+        if part is not buffer:
+            _set_buffer(self, part)
         return part
 
     def _lend(self) -> None:
@@ -251,8 +253,7 @@ class Parameter(Variable):
     def _commit(self, raw: Any) -> None:
         """Take what a step function made of the values: a new array, or the same one, written in place."""
         if raw is self.array:
-            clock.changes += 1
-            _set_changed(self, clock.changes)
+            _set_changed(self, clock.tick())
         else:
             _set_array(self, raw)
 
@@ -270,8 +271,7 @@ class Parameter(Variable):
             if raw is not self.array:
                 _set_array(self, raw)
                 # A graph made before would leave a gradient where the values were.
-                clock.changes += 1
-                _set_changed(self, clock.changes)
+                _set_changed(self, clock.tick())
             g = self._grad
             if g is not None:
                 self._grad = move(as_raw(g), device, entry=entry)
@@ -287,7 +287,7 @@ class Parameter(Variable):
         for name in ("name", "_initializer", "_shape", "_device", "_dtype", "_node"):
             object.__setattr__(out, name, getattr(self, name))
         out._buffer = out._optimizers = out._owner = out._grad = None
-        out._changed = 0
+        out._changed = -1
         if self._initializer is None:
             _set_array(out, move_or_copy(self.array, self.device, True))
             if self._grad is not None:

@@ -64,11 +64,18 @@ def _total_into(g: Any, out: Any) -> Any:
     return (made.impl.get(g.__class__) or made.find(g))(g, out)
 
 
+def _times_raw(g: Any, weight: Any) -> Any:
+    if isinstance(g, Variable):
+        return times(g, weight)
+    made = times.primitive  # type: ignore[attr-defined]
+    return (made.impl.get(g.__class__) or made.find(g))(g, weight)
+
+
 _linear = Primitive(
     "linear",
     ("x", "weight", "bias"),
     (),
-    (lambda g, weight: times(g, weight), lambda g, x, out: _outer_into(g, x, out), lambda g, out: _total_into(g, out)),
+    (_times_raw, _outer_into, _total_into),
     promote=(0, 1, 2),
     floating=True,
 )
@@ -91,7 +98,9 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
         or not (b is None or cls in ONE_DEVICE or same_device(a, b))
     ):
         return _linear_with_care(x, weight, bias)
-    _check_linear(a.shape, w.shape, b, weight, bias)
+    x_shape, w_shape = a.shape, w.shape
+    if not (len(w_shape) == 2 and x_shape and x_shape[-1] == w_shape[1] and (b is None or b.shape == w_shape[:1])):
+        _check_linear(x_shape, w_shape, b, weight, bias)
     y = (_linear.impl.get(cls) or _linear.find(a))(a, w, b)
     if y.__class__ is not cls:
         y = registry.backend_of(a).as_array(y)  # type: ignore[union-attr]

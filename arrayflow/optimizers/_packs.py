@@ -32,7 +32,7 @@ def packable(p: Parameter) -> bool:
 class Pack:
     """Parameters that share flat arrays for values, gradients and state."""
 
-    __slots__ = ("buffers", "flat", "gradient", "members", "states", "values")
+    __slots__ = ("flat", "gradient", "members", "rows", "states", "values")
 
     def __init__(self, members: Sequence[tuple[Parameter, Any]]) -> None:
         self.members = members
@@ -45,35 +45,39 @@ class Pack:
             _set_array(p, self.values[i])
             state.arrays = tuple(part[i] for part in parts)
         self.gradient: Any = None
-        self.buffers: list[Any] = []
+        self.rows: list[tuple[Parameter, Any, Any, Any]] = []  # parameter, state, view of values, view of gradients
         self.renew()
 
     def renew(self) -> None:
         """Give the parameters a new flat array for their next gradients; somebody may hold the old one."""
         empty_like = registry.backend_of(self.flat).op("empty_like")  # type: ignore[union-attr]
         self.gradient = empty_like(self.flat)
-        self.buffers = _cut(self.gradient, self.values)
-        for (p, _), buffer in zip(self.members, self.buffers, strict=True):
+        buffers = _cut(self.gradient, self.values)
+        self.rows = [(p, s, v, b) for (p, s), v, b in zip(self.members, self.values, buffers, strict=True)]
+        for p, _, _, buffer in self.rows:
             _set_buffer(p, buffer)
 
-    def intact(self) -> bool:
-        """Whether all values are still the pack's own views."""
-        return all(p.array is value for (p, _), value in zip(self.members, self.values, strict=True))
+    def step(self) -> int:
+        """The step to take with the pack as a whole: 1, 2, ...
 
-    def gathered(self) -> bool:
-        """Whether all gradients were written into the pack's buffers, and all parameters are at the same step."""
-        t = self.members[0][1].t
-        for (p, state), buffer in zip(self.members, self.buffers, strict=True):
+        0 where its parameters must go one by one, as a gradient is missing or elsewhere, or their steps differ; -1
+        where the pack is broken: somebody has given a parameter other values.
+        """
+        t = self.rows[0][1].t
+        whole = True
+        for p, state, value, buffer in self.rows:
+            if p.array is not value:
+                return -1
             if p._grad is not buffer or state.t != t:
-                return False
-        return True
+                whole = False
+        return t + 1 if whole else 0
 
-    def commit(self) -> None:
-        """Note that the values were written in place."""
-        clock.changes += 1
-        changes = clock.changes
-        for p, _ in self.members:
-            _set_changed(p, changes)
+    def commit(self, t: int) -> None:
+        """Note that step `t` was taken, in place."""
+        now = clock.tick()
+        for p, state, _, _ in self.rows:
+            state.t = t
+            _set_changed(p, now)
 
 
 def _join(arrays: Sequence[Any]) -> Any:

@@ -216,41 +216,36 @@ class Optimizer:
                 p.cleargrad()
             lossfun(*args, **kwargs).backward()
         numbers = {name: getattr(self, name) for name in self.numbers}
-        packs, loose = self._packs, self._loose
-        if packs is not None:
-            if all(pack.intact() for pack in packs):
-                ready = [pack for pack in packs if pack.gathered()]
-                if len(ready) != len(packs):
-                    loose = loose + [member for pack in packs if pack not in ready for member in pack.members]
-            else:
-                self._unpack()
-                packs, loose, ready = None, self._loose, []
-        else:
-            ready = []
+        packs = self._packs
+        steps = [pack.step() for pack in packs] if packs is not None else []
+        if -1 in steps:
+            self._unpack()
+            packs, steps = None, []
+        loose = self._loose
+        if 0 in steps:
+            loose = loose + [m for pack, t in zip(packs or (), steps, strict=True) if not t for m in pack.members]
         work = [(p, state, self._gradient(p)) for p, state in loose if p._grad is not None]
         for p, state, _ in work:
             if state.arrays is None:
                 self._create(p, state)  # before any step, because there may be no memory for it
-        for pack in ready:
-            self._step_of_pack(pack, numbers)
-        in_place = self._step_one_by_one(work, numbers)
+        for pack, t in zip(packs or (), steps, strict=True):
+            if t:
+                self._step_of_pack(pack, t, numbers)
+        in_place = not work or self._step_one_by_one(work, numbers)
         self.t += 1
-        if packs is None and in_place and len(work) == len(self._states) and self._tries < PACK_TRIES:
-            self._pack()
-        elif packs is not None and len(ready) != len(packs):
-            for pack in packs:
-                if pack not in ready and all(p._grad is not None for p, _ in pack.members):
+        if packs is None:
+            if in_place and len(work) == len(self._states) and self._tries < PACK_TRIES:
+                self._pack()
+        elif 0 in steps:
+            for pack, t in zip(packs, steps, strict=True):
+                if not t and all(p._grad is not None for p, _ in pack.members):
                     pack.renew()
 
-    def _step_of_pack(self, pack: Pack, numbers: dict[str, Any]) -> None:
-        flat = pack.flat
-        t = pack.members[0][1].t + 1
-        for _, state in pack.members:
-            state.t = t
+    def _step_of_pack(self, pack: Pack, t: int, numbers: dict[str, Any]) -> None:
         if self.counts:
             numbers["t"] = t
-        self._functions[flat.__class__](flat, pack.gradient, *pack.states, **numbers)
-        pack.commit()
+        self._functions[pack.flat.__class__](pack.flat, pack.gradient, *pack.states, **numbers)
+        pack.commit(t)
 
     def _step_one_by_one(self, work: list[tuple[Parameter, State, Any]], numbers: dict[str, Any]) -> bool:
         """Step parameter by parameter; whether the step function wrote in place throughout."""
