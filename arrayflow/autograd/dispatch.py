@@ -134,14 +134,16 @@ def _general(made: Primitive, rest: str) -> Callable[..., Any]:
     source += f"    return _apply(({operands}), {{{statics}}})\n"
     scope: dict[str, Any] = {"_apply": made.apply, "_short": one_operand(made), "_Variable": Variable}
     scope["_shape"] = _shape
-    scope["_dtypes"] = FLOATING if made.floating else TAKES[int]
+    scope["_dtypes"] = FLOATING if made.floating else NUMERIC
     exec(_compiled(name, source), scope)
     return scope[name]
 
 
 # By class of array: the raw dtypes that are floating, and those that take a Python scalar as it is.
 FLOATING: dict[type, set[Any]] = {}
-TAKES: dict[type, dict[type, set[Any]]] = {float: FLOATING, int: {}}
+# An integer array takes a Python integer the long way: it may be out of range.
+TAKES: dict[type, dict[type, set[Any]]] = {float: FLOATING, int: FLOATING}
+NUMERIC: dict[type, set[Any]] = {}
 # Classes of arrays whose device needs no look.
 ONE_DEVICE: set[type] = set()
 
@@ -211,7 +213,7 @@ def _learn(backend: Any) -> None:
     numeric = {raw[d] for d in raw if d.kind != "bool"}
     for cls in backend.array_types:
         FLOATING[cls] = floating
-        TAKES[int][cls] = numeric
+        NUMERIC[cls] = numeric
         if backend.one_device:
             ONE_DEVICE.add(cls)
 

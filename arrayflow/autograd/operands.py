@@ -10,18 +10,22 @@ from ..backends.protocol import Backend
 from ..config import config
 from ..device import Device, device_of_raw
 from ..dtypes import DTYPES, DType, promote
-from ..errors import ArrayflowError, DeviceMismatchError
+from ..errors import ArrayflowError, DeviceMismatchError, DTypeError
 from ..transfers import user_site
 from .variable import Variable
 
 if TYPE_CHECKING:
     from .primitive import Primitive
 
-__all__ = ["SCALARS", "check_one_device", "no_array", "prepare"]
+__all__ = ["SCALARS", "check_one_device", "check_range", "no_array", "prepare"]
 
 SCALARS = (bool, int, float, complex)
 _KIND_OF_SCALAR = {bool: 0, int: 1, float: 2, complex: 3}
 _RANK = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}
+
+
+class _RangeError(DTypeError, OverflowError):
+    """A Python integer that a data type cannot hold."""
 
 
 class _ArgumentError(ArrayflowError, TypeError):
@@ -116,7 +120,7 @@ def _to_one_dtype(primitive: Primitive, backend: Backend, arguments: list[Any], 
         raw = raws[i]
         if raw is None or raw.__class__ in _KIND_OF_SCALAR:
             if raw is not None:
-                raws[i] = _scalar_as(raw, common)
+                raws[i] = _scalar_as(primitive, raw, common)
             continue
         if raw.dtype != raw_dtype:
             from .primitive import cast
@@ -142,12 +146,29 @@ def _default_int(backend: Backend, first: Any) -> DType:
     return DTYPES["int64"] if DTYPES["int64"] in has else DTYPES["int32"]
 
 
-def _scalar_as(value: Any, dtype: DType) -> Any:
+def _scalar_as(primitive: Primitive, value: Any, dtype: DType) -> Any:
     if dtype.kind == "complex floating":
         return complex(value) if value.__class__ is complex else float(value) if value.__class__ is not int else value
     if dtype.kind == "real floating":
         return float(value) if value.__class__ is bool else value
-    return int(value) if dtype.kind != "bool" else value
+    if dtype.kind == "bool":
+        return value
+    check_range(primitive.name, value, dtype)
+    return int(value)
+
+
+def check_range(operation: str, value: int, dtype: DType) -> None:
+    """Refuse a Python integer that an integer type cannot hold; some libraries would wrap it around in silence."""
+    if dtype.kind not in ("signed integer", "unsigned integer"):
+        return
+    signed = dtype.kind == "signed integer"
+    low, high = (-(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1) if signed else (0, (1 << dtype.bits) - 1)
+    if not low <= value <= high:
+        shown = str(value) if abs(value) < 1 << 64 else f"of {value.bit_length()} bits"
+        raise _RangeError(
+            f"{operation}: {dtype!s} holds {low} to {high}, but the Python integer is {shown} (at {user_site()}). "
+            f"Take a wider type: dtype=af.int64, or af.astype(x, af.int64) for an array."
+        )
 
 
 def check_one_device(operation: str, names: Sequence[str], arguments: Sequence[Any]) -> None:

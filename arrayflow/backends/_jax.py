@@ -8,6 +8,7 @@ from functools import cached_property, wraps
 from typing import Any
 
 from ..dtypes import DTYPES, DType
+from ..errors import DeviceError
 from ._host import ready_copy
 from .protocol import Backend
 
@@ -48,8 +49,22 @@ class JaxBackend(Backend):
     def native(self, name: str) -> Hashable:
         return self._find()[name]
 
+    def key(self, array: Any) -> Hashable:
+        try:
+            return array.device  # type: ignore[no-any-return]
+        except AttributeError:
+            raise DeviceError(
+                "An array that jax.jit, jax.grad or jax.vmap traces has no device. Call the functions of arrayflow "
+                "outside, or those of jax.numpy inside."
+            ) from None
+
     def name_of(self, native: Hashable) -> str:
-        return f"jax:{native.platform}:{native.id}"  # type: ignore[attr-defined]
+        if not isinstance(native, self.jax.Device):
+            raise DeviceError(
+                f"An array spread over several devices has no one device: {native}. Gather it: "
+                f"jax.device_put(x, jax.devices()[0])."
+            )
+        return f"jax:{native.platform}:{native.id}"
 
     def to_host(self, array: Any) -> Any:
         import numpy as np

@@ -10,6 +10,7 @@ import array_api_compat.numpy as xp
 import numpy as np
 
 from ..dtypes import DTYPES
+from ..errors import DTypeError
 from . import _numpy_kernels as kernels
 from ._host import ready_copy
 from .protocol import Backend
@@ -54,6 +55,16 @@ class NumpyBackend(Backend):
 
     def as_array(self, value: Any) -> Any:
         return np.asarray(value)
+
+    def adopt(self, value: Any) -> Any:
+        if value.__class__ is not np.ndarray:
+            if getattr(value, "mask", None) is not None and np.any(value.mask):
+                raise DTypeError(
+                    f"A masked array would lose its mask, which hides {int(np.sum(value.mask))} elements. Fill them "
+                    f"first: x.filled(value)."
+                )
+            value = np.asarray(value)
+        return value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
 
     def normal_dtype(self, raw: Any) -> Any:
         return np.dtype(raw)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,12 @@ def from_sequence(values: Any, dtype: DType | None, floating: DType, integer: DT
     if kind not in "biufc":
         # Names of further number types, such as bfloat16, are the business of the library that has them.
         if kind != "V":
-            raise DTypeError(f"asarray: a list must hold numbers alone, but this one is of {_odd_one(values)}.")
+            if isinstance(odd := _odd_one(values), int):
+                raise DTypeError(
+                    f"asarray: an integer of {odd.bit_length()} bits is too large for any data type. "
+                    f"Make it a float, if it need not be exact."
+                )
+            raise DTypeError(f"asarray: a list must hold numbers alone, but this one is of type {type(odd).__name__}.")
         return host
     if dtype is None:
         if _has_array(values):
@@ -75,15 +81,19 @@ def _has_array(values: Any) -> bool:
     return isinstance(values, np.ndarray)
 
 
-def _odd_one(values: Any) -> str:
-    while isinstance(values, (list, tuple)):
-        odd = [
-            v
-            for v in values
-            if isinstance(v, (list, tuple)) or not isinstance(v, (bool, int, float, complex, np.generic))
-        ]
-        values = odd[0] if odd else values[0]
-    return f"type {type(values).__name__}"
+def _odd_one(values: Any) -> Any:
+    """What keeps a nested list from being one of numbers: something else, or else an integer of too many bits."""
+    flat = tuple(_flat(values))
+    odd = [v for v in flat if not isinstance(v, (bool, int, float, complex, np.generic))]
+    return (odd or [v for v in flat if isinstance(v, int) and v.bit_length() > 63] or flat)[0]
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _flat(value)
+        else:
+            yield value
 
 
 def from_buffer(value: Any, copy: bool | None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
 from functools import cached_property, wraps
 from typing import Any
 
@@ -64,6 +65,17 @@ class TorchBackend(Backend):
 
     def copy(self, array: Any) -> Any:
         return array.detach().clone()
+
+    def adopt(self, value: Any) -> Any:
+        if value.requires_grad:  # else PyTorch would record what is computed with it a second time
+            value = value.detach()
+        if value.layout is not self.torch.strided:
+            raise DTypeError(f"A tensor of layout {value.layout} is no array of the standard. Use x.to_dense().")
+        return value
+
+    def context(self, native: Hashable) -> AbstractContextManager[Any]:
+        # A raw tensor among the operands may ask PyTorch to record; gradients it shall leave alone.
+        return self.torch.no_grad()
 
     def synchronize(self, native: Hashable) -> None:
         if native.type == "cuda":  # type: ignore[attr-defined]

@@ -128,6 +128,13 @@ class Backend:
         """A result of one of the library's functions as an array (some give scalars for 0-d)."""
         return value
 
+    def adopt(self, value: Any) -> Any:
+        """An array that the user made, as one to compute with; it may share memory with `value`.
+
+        It raises `DTypeError` for what is an array by its class alone: one with a mask, or of sparse layout.
+        """
+        return self.as_array(value)
+
     # --- data types -----------------------------------------------------------------------------
 
     @cached_property

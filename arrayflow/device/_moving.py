@@ -73,7 +73,7 @@ def move(array: Any, device: Device, *, kind: Kind = "explicit", entry: str = "t
         raise TransferError(
             f"{entry}: a {type(array).__name__} is no array of a library that arrayflow knows, so it cannot be moved."
         )
-    array = backend.as_array(array)
+    array = backend.adopt(array)
     source = device_of_raw(array, backend)
     if source is device:
         return array
@@ -127,8 +127,8 @@ def to_device(x: Any, device: str | Device, *, copy: bool | None = None) -> Any:
     Parameters
     ----------
     x : Variable, array, Link, optimizer, or tuple, list or dict of them
-        What to move. Python scalars, strings and None pass through. A Variable gives a new Variable, and the
-        gradient travels back; a Link or an optimizer is moved in place and returned.
+        What to move. Scalars of Python and NumPy, strings and None pass through. A Variable gives a new Variable, and
+        the gradient travels back; a Link or an optimizer is moved in place and returned.
     device : str or Device
         Where to.
     copy : bool, optional
@@ -176,6 +176,9 @@ def _to_device(x: Any, device: Device, copy: bool | None) -> Any:
         return type(x)(*(_to_device(value, device, copy) for value in x))
     if isinstance(x, (list, tuple)):
         return type(x)(_to_device(value, device, copy) for value in x)
+    backend = registry.backend_of(x)
+    if backend is not None and isinstance(x, backend.scalar_types):
+        return x  # a value without a place, as Python's numbers are
     return move_or_copy(x, device, copy)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.operands import SCALARS
+from ..autograd.operands import SCALARS, check_range
 from ..autograd.variable import Variable, _wrap, as_raw
 from ..backends import registry
 from ..backends.protocol import Backend
@@ -113,7 +113,7 @@ def _of_variable(x: Variable, want: DType | None, place: Device | None, copy: bo
 
 
 def _of_array(x: Any, backend: Backend, want: DType | None, place: Device | None, copy: bool | None) -> Any:
-    x = backend.as_array(x)
+    x = backend.adopt(x)
     own, source = backend.dtype_of_raw[x.dtype], device_of_raw(x, backend)
     target = source if place is None else place
     cast, moved = want is not None and want != own, target is not source
@@ -163,6 +163,8 @@ def _of_python(x: Any, want: DType | None, place: Device | None, copy: bool | No
             raise DTypeError(
                 f"asarray: {x!r} cannot become {dtype!s} (at {user_site()}). Take one part: x.real, x.imag or abs(x)."
             )
+        if isinstance(x, int):
+            check_range("asarray", x, dtype)
         return _wrap(target.backend.create("full", target.native, (), x, dtype=dtype))
     if isinstance(x, (list, tuple, range)):
         if copy is False:

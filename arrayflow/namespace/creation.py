@@ -7,7 +7,7 @@ from operator import index
 from typing import Any
 
 from ..autograd import primitive
-from ..autograd.operands import SCALARS, check_one_device
+from ..autograd.operands import SCALARS, check_one_device, check_range
 from ..autograd.primitive import broadcast
 from ..autograd.variable import Variable, _wrap, as_raw
 from ..backends import registry
@@ -160,6 +160,8 @@ def full(
     want = default_dtype(value, place) if dtype is None else as_dtype(dtype)
     if isinstance(value, complex) and want.kind not in ("complex floating", "bool"):
         raise DTypeError(f"full: fill_value {value!r} cannot become {want!s} (at {user_site()}). Pass its real part.")
+    if isinstance(value, int):
+        check_range("full", value, want)
     return _make("full", place, want, found, value)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..autograd import Variable, primitive
 from ..autograd.dispatch import one_operand
-from ..autograd.operands import SCALARS, check_one_device
+from ..autograd.operands import SCALARS, check_one_device, check_range
 from ..autograd.primitive import Primitive, cast, sum_to
 from ..autograd.variable import as_raw
 from ..backends import registry
@@ -239,6 +239,8 @@ def _fitting(value: Any, backend: Any, raw: Any) -> Any:
             f"af.astype(x, ...)."
         )
     if given.__class__ in SCALARS:
+        if given.__class__ is int:
+            check_range("set_item", given, own)
         return {0: bool, 1: int, 2: float, 3: complex}[_RANK[own.kind]](given)
     return cast(value, dtype=own)
 

@@ -175,3 +175,37 @@ class TestPromotion:
             af.result_type(1, 2.0)
         with pytest.raises(DTypeError, match=r"uint64 and int8 have no common data type|int8 and uint64"):
             af.result_type(af.uint64, af.int8)
+
+
+class TestPythonIntegersOutOfRange:
+    """Libraries differ: some raise, some wrap around in silence."""
+
+    @pytest.mark.parametrize("operation", [
+        lambda x: x + -1,
+        lambda x: -1 + x,
+        lambda x: x > -1,
+        lambda x: x == -1,
+        lambda x: x * 256,
+        lambda x: x // 2**70,
+        lambda x: af.where(x == x, x, 256),
+        lambda x: af.clip(x, -1, 5),
+        lambda x: x.__setitem__(0, 256),
+        lambda x: af.full_like(x, 256),
+        lambda x: af.asarray(256, dtype=af.uint8, device=x.device),
+        lambda x: af.asarray([1, -1], dtype=af.uint8, device=x.device),
+    ])  # fmt: skip
+    def test_are_refused_everywhere(self, device, operation):
+        x = af.asarray([1, 2], dtype=af.uint8, device=device)
+        with pytest.raises(DTypeError, match=r"uint8 holds 0 to 255, but the (Python integer is|list reaches)"):
+            operation(x)
+        assert x.numpy().tolist() == [1, 2]
+
+    def test_of_more_bits_than_any_type(self, device):
+        for values in (2**70, [2**70], [[1, 2], [3, -(2**70)]]):
+            with pytest.raises(DTypeError, match=r"of 71 bits"):
+                af.asarray(values, device=device)
+
+    def test_those_in_range_are_taken(self, device):
+        x = af.asarray([1, 2], dtype=af.uint8, device=device)
+        assert (x + 253).numpy().tolist() == [254, 255]
+        assert (255 - x).dtype == (x * 0).dtype == af.uint8
