@@ -26,7 +26,7 @@ def half_dtypes() -> tuple[str, ...]:
 
 
 def linear(x: Any, weight: Any, bias: Any) -> Any:
-    y = np.dot(x, weight.T)  # of a matrix, what matmul gives, with less to decide
+    y = x.dot(weight.T)  # of a matrix, what matmul gives, with less to decide
     if bias is not None:
         y += bias
     return y
@@ -36,33 +36,44 @@ def matmul_into(x1: Any, x2: Any, out: Any) -> Any:
     if x1.ndim != 2:
         n = math.prod(x1.shape[:-1])
         x1, x2 = x1.reshape(n, x1.shape[-1]), x2.reshape(n, x2.shape[-1])
-    return np.dot(x1.T, x2, out)
+    return x1.T.dot(x2, out)
 
 
 def sum_into(x: Any, out: Any) -> Any:
     if x.ndim == 2 and x.dtype.char in "fd" and x.flags.c_contiguous and x.size:
-        return np.dot(_ones(x.shape[0], x.dtype), x, out)  # BLAS sums rows faster than a reduction
+        return _ONES[x.shape[0], x.dtype].dot(x, out)  # BLAS sums rows faster than a reduction
     return np.add.reduce(x, 0 if x.ndim == 2 else tuple(range(x.ndim - 1)), None, out)
 
 
-_zero_cache: dict[Any, Any] = {}
+class _Kept(dict[Any, Any]):
+    """Small arrays that are made once and never written: looked up without a call, and bounded in number."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, key: Any) -> Any:
+        if len(self) >= 64:
+            self.clear()
+        value = self[key] = self.make(key)
+        return value
 
 
-def _zero(dtype: Any) -> Any:
-    """A zero of a type: NumPy takes it with less ado than Python's."""
-    zero = _zero_cache.get(dtype)
-    if zero is None:
-        zero = _zero_cache[dtype] = dtype.type(0)
-    return zero
+# A zero by type (NumPy takes it with less ado than Python's), a row of ones by length and type, and
+# where each of n rows of k elements begins in flat memory.
+_ZERO = _Kept(lambda dtype: dtype.type(0))
+_ONES = _Kept(lambda key: np.ones(*key))
+_STARTS = _Kept(lambda key: np.arange(0, key[0] * key[1], key[1]))
+_UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
 def relu(x: Any) -> Any:
-    return np.maximum(x, _zero(x.dtype))
+    return np.maximum(x, _ZERO[x.dtype])
 
 
 def relu_grad(g: Any, y: Any) -> Any:
     # A product with the mask, which is many times faster than where.
-    return np.multiply(g, np.greater(y, _zero(y.dtype)))
+    return np.multiply(g, np.greater(y, _ZERO[y.dtype]))
 
 
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
@@ -73,47 +84,20 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     # A negative label, taken as unsigned, is a large one: one look finds both.
     if np.maximum.reduce(labels.view(_UNSIGNED[labels.itemsize])) >= k:
         raise IndexError(f"labels must lie in [0, {k})")
-    picked = z.reshape(-1)[labels + _starts(n, k)]
+    picked = z.reshape(-1)[labels + _STARTS[n, k]]
     np.exp(z, z)
-    total = np.dot(z, _ones(k, z.dtype))
+    total = z.dot(_ONES[k, z.dtype])
     np.divide(z, total[:, None], z)
-    one = _ones(n, z.dtype)
-    return (np.dot(np.log(total), one) - np.dot(picked, one)) / n, z
+    one = _ONES[n, z.dtype]
+    return (np.log(total).dot(one) - picked.dot(one)) / n, z
 
 
 def softmax_cross_entropy_grad(g: Any, probabilities: Any, labels: Any) -> Any:
     n, k = probabilities.shape
     scale = g.item() / max(n, 1)
     d = probabilities * scale
-    d.reshape(-1)[labels + _starts(n, k)] -= scale
+    d.reshape(-1)[labels + _STARTS[n, k]] -= scale
     return d
-
-
-_ones_cache: dict[tuple[int, Any], Any] = {}
-
-
-def _ones(n: int, dtype: Any) -> Any:
-    """A row of ones, kept: nobody writes into it."""
-    ones = _ones_cache.get((n, dtype))
-    if ones is None:
-        if len(_ones_cache) > 64:
-            _ones_cache.clear()
-        ones = _ones_cache[n, dtype] = np.ones(n, dtype)
-    return ones
-
-
-_UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
-_starts_cache: dict[tuple[int, int], Any] = {}
-
-
-def _starts(n: int, k: int) -> Any:
-    """Where each of `n` rows of `k` elements begins in flat memory."""
-    starts = _starts_cache.get((n, k))
-    if starts is None:
-        if len(_starts_cache) > 64:
-            _starts_cache.clear()
-        starts = _starts_cache[n, k] = np.arange(0, n * k, k)
-    return starts
 
 
 def _flat(a: Any) -> Any:

@@ -50,25 +50,27 @@ total: Any = primitive(
 )
 
 
+_times: Primitive = times.primitive  # type: ignore[attr-defined]
+_outer: Primitive = outer.primitive  # type: ignore[attr-defined]
+_total: Primitive = total.primitive  # type: ignore[attr-defined]
+
+
 def _outer_into(g: Any, x: Any, out: Any) -> Any:
     if isinstance(g, Variable):
         return outer(g, x)
-    made = outer.primitive
-    return (made.impl.get(g.__class__) or made.find(g))(g, x, out)
+    return (_outer.impl.get(g.__class__) or _outer.find(g))(g, x, out)
 
 
 def _total_into(g: Any, out: Any) -> Any:
     if isinstance(g, Variable):
         return total(g)
-    made = total.primitive
-    return (made.impl.get(g.__class__) or made.find(g))(g, out)
+    return (_total.impl.get(g.__class__) or _total.find(g))(g, out)
 
 
 def _times_raw(g: Any, weight: Any) -> Any:
     if isinstance(g, Variable):
         return times(g, weight)
-    made = times.primitive  # type: ignore[attr-defined]
-    return (made.impl.get(g.__class__) or made.find(g))(g, weight)
+    return (_times.impl.get(g.__class__) or _times.find(g))(g, weight)
 
 
 _linear = Primitive(
