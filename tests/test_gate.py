@@ -112,7 +112,7 @@ class TestPackage:
 class TestReadme:
     def test_its_two_commands_are_those_of_the_gate(self):
         gate = (ROOT / ".ci" / "run").read_text()
-        for name, ending in (("run", "-m arrayflow.examples.digits\n"), ("test", "-m pytest\n")):
+        for name, ending in (("run", "-m arrayflow.examples.digits\n"), ("test", "-m pytest -n auto\n")):
             assert README.command(name).startswith("python3 -m venv .venv && ")
             assert README.command(name).endswith(ending)
             assert f"python3 .ci/readme.py {name}" in gate
