@@ -97,7 +97,7 @@ def load_mnist(folder: str | PathLike[str], *, download: bool = False) -> tuple[
     if missing and not download:
         raise FileNotFoundError(
             f"load_mnist: {folder.absolute()} lacks {', '.join(missing)}. "
-            f"{_by_hand(folder, missing)}, or have them downloaded: download=True (--download)."
+            f"Place them there by hand, from {_URL}, or have them downloaded: download=True (--download)."
         )
     if missing:
         _download(folder, missing)
