@@ -36,6 +36,9 @@ def from_sequence(values: Any, dtype: DType | None, floating: DType, integer: DT
         ) from None
     except OverflowError as error:
         raise DTypeError(f"asarray: an integer is too large for any data type ({error}).") from None
+    whole = dtype is None or dtype.kind in ("signed integer", "unsigned integer")
+    if whole and host.dtype == np.float64 and host.size and abs(host).max() >= 2.0**63:
+        host = _exact(values, host)
     kind = host.dtype.kind
     if kind not in "biufc":
         # Names of further number types, such as bfloat16, are the business of the library that has them.
@@ -54,10 +57,10 @@ def from_sequence(values: Any, dtype: DType | None, floating: DType, integer: DT
         if dtype is None:
             return host
     target = np.dtype(str(dtype))
-    if target.kind in "iu" and kind in "iu" and host.size and target != host.dtype:
+    if target.kind in "iu" and kind in "iuf" and host.size and target != host.dtype:
         limits = np.iinfo(target)
-        low, high = int(host.min()), int(host.max())
-        if low < limits.min or high > limits.max:
+        low, high = host.min().item(), host.max().item()
+        if not limits.min <= low <= high <= limits.max:
             raise DTypeError(
                 f"asarray: {dtype!s} holds {limits.min} to {limits.max}, but the list reaches from {low} to {high}. "
                 f"Pass a wider dtype=, if the device has one."
@@ -67,6 +70,17 @@ def from_sequence(values: Any, dtype: DType | None, floating: DType, integer: DT
     # A number too large for the type becomes infinite, as everywhere else.
     with np.errstate(over="ignore"):
         return host.astype(target)
+
+
+def _exact(values: Any, host: Any) -> Any:
+    """Integers from 2**63 on beside smaller ones, which NumPy rounds to float64; other lists as they are."""
+    if not all(isinstance(value, (int, np.integer)) for value in _flat(values)):
+        return host
+    if host.min() < 0:
+        raise DTypeError(
+            "asarray: no integer type holds negative numbers and numbers from 2**63 on. Pass a floating one."
+        )
+    return np.array(values, dtype=np.uint64)
 
 
 def _complex(floating: DType) -> DType:

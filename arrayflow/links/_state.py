@@ -18,9 +18,23 @@ from .parameter import Parameter
 if TYPE_CHECKING:
     from .link import Link
 
-__all__ = ["as_buffer", "load", "parameter_slot", "slots", "snapshot"]
+__all__ = ["as_buffer", "check_name", "load", "parameter_slot", "slots", "snapshot"]
 
 _erase = Variable.array.__delete__  # type: ignore[misc]
+
+
+def check_name(cls: type, name: str, base: type) -> None:
+    """Refuse names under which a part could not be found again: those with a dot, numbers, and names of methods."""
+    if not name.isidentifier() or name.startswith("_link_"):
+        raise ValueError(
+            f"{cls.__name__}: {name!r} cannot name a parameter, buffer or link. Use letters, digits and _, or a "
+            f"ChainList for numbers."
+        )
+    if hasattr(base, name):
+        raise ValueError(
+            f"{cls.__name__}: {name!r} is a method or property of every link; a parameter, buffer or link of that name "
+            f"would hide it. Use another name."
+        )
 
 
 def as_buffer(where: str, value: Any, old: Variable | None) -> Variable | None:

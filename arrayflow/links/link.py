@@ -69,6 +69,8 @@ class Link:
         if name.startswith(_OWN):
             object.__setattr__(self, name, value)
             return
+        if isinstance(value, (Parameter, Link)):
+            _state.check_name(type(self), name, Link)
         if name in self._link_buffers:
             if isinstance(value, (Parameter, Link)):
                 self._link_buffers = tuple(n for n in self._link_buffers if n != name)
@@ -166,8 +168,7 @@ class Link:
         >>> dict(link.namedbuffers())
         {'mean': array([1., 1.], dtype=float32)}
         """
-        if not name.isidentifier() or name.startswith(_OWN):
-            raise ValueError(f"register_buffer: {name!r} cannot name an attribute. Use letters, digits and _.")
+        _state.check_name(type(self), name, Link)
         value = self._as_buffer(name, array)
         if name not in self._link_buffers:
             self._link_buffers = (*self._link_buffers, name)

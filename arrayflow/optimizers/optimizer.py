@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any, ClassVar
 
-from ..autograd.variable import as_raw
+from ..autograd.variable import Variable, as_raw
 from ..backends import registry
 from ..device import Device, device_of_raw, move, move_or_copy, to_host
 from ..dtypes import DTYPES
@@ -143,6 +143,11 @@ class Optimizer:
         linked = hasattr(model, "namedparams")
         if linked:
             named: Iterable[tuple[str, Any]] = model.namedparams()
+        elif isinstance(model, Variable) or not isinstance(model, Iterable):
+            raise TypeError(
+                f"{type(self).__name__}.setup: model must be a Link or a list of Parameters, but it is a "
+                f"{type(model).__name__}."
+            )
         else:
             named = ((str(i), p) for i, p in enumerate(model))
         found: dict[str, Parameter] = {}
@@ -214,7 +219,13 @@ class Optimizer:
         if lossfun is not None:
             for p in self._states:
                 p.cleargrad()
-            lossfun(*args, **kwargs).backward()
+            loss = lossfun(*args, **kwargs)
+            if not isinstance(loss, Variable):
+                raise OptimizerError(
+                    f"{type(self).__name__}.update: lossfun must return a Variable, the loss, but it returned a "
+                    f"{type(loss).__name__} (at {user_site()})."
+                )
+            loss.backward()
         numbers = {name: getattr(self, name) for name in self.numbers}
         packs = self._packs
         steps = [pack.step() for pack in packs] if packs is not None else []

@@ -160,8 +160,24 @@ class TestBuffers:
             L.Link().register_buffer("x", value)
 
     def test_a_name_must_be_an_attributes(self, put):
-        with pytest.raises(ValueError, match=r"'a\.b' cannot name an attribute"):
+        with pytest.raises(ValueError, match=r"'a\.b' cannot name a parameter, buffer or link"):
             L.Link().register_buffer("a.b", put([1.0]))
+
+
+class TestNames:
+    @pytest.mark.parametrize("name", ["a.b", "0", "a/b", ""])
+    def test_a_path_leads_to_one_part(self, name):
+        for model in (L.Link(), L.Sequential(L.Linear(2, 2, device="cpu"))):
+            for part in (L.Linear(2, 2, device="cpu"), L.Parameter([1.0], device="cpu")):
+                with pytest.raises(ValueError, match="cannot name a parameter, buffer or link"):
+                    setattr(model, name, part)
+
+    @pytest.mark.parametrize("name", ["params", "to_device", "forward", "path"])
+    def test_a_method_is_not_hidden(self, name):
+        with pytest.raises(ValueError, match=f"Chain: '{name}' is a method or property of every link"):
+            L.Chain(**{name: L.Linear(2, 2, device="cpu")})
+        with pytest.raises(ValueError, match=f"Link: '{name}' is a method or property of every link"):
+            L.Link().register_buffer(name, None)
 
 
 class TestText:

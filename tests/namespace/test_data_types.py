@@ -205,6 +205,18 @@ class TestPythonIntegersOutOfRange:
             with pytest.raises(DTypeError, match=r"of 71 bits"):
                 af.asarray(values, device=device)
 
+    def test_lists_of_large_ones_are_exact_or_refused(self):
+        values = [1, 2**63 + 1, 2**64 - 1]
+        assert af.asarray(values, device="cpu", dtype=af.uint64).numpy().tolist() == values
+        assert af.asarray(values, device="cpu").numpy().tolist() == values
+        assert af.asarray(values, device="cpu", dtype=af.float32).dtype == af.float32
+        assert af.asarray([1, 2.0**63], device="cpu").dtype == af.float32
+        for dtype, bad in ((af.int64, values), (af.int32, [1e30]), (af.int8, [float("nan")]), (af.uint8, [0.5, -1.5])):
+            with pytest.raises(DTypeError, match=rf"{dtype} holds -?\d+ to \d+, but the list reaches"):
+                af.asarray(bad, device="cpu", dtype=dtype)
+        with pytest.raises(DTypeError, match="no integer type holds negative numbers and numbers from"):
+            af.asarray([-1, 2**63], device="cpu")
+
     def test_those_in_range_are_taken(self, device):
         x = af.asarray([1, 2], dtype=af.uint8, device=device)
         assert (x + 253).numpy().tolist() == [254, 255]

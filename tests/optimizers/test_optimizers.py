@@ -126,6 +126,15 @@ class TestUpdate:
         assert type(optimizer.lr) is float
         assert p.dtype == "float32"
 
+    def test_what_is_no_model_and_no_loss(self, device):
+        for model in (None, af.Parameter([1.0], device=device)):
+            with pytest.raises(TypeError, match=r"SGD\.setup: model must be a Link or a list of Parameters, but it is a"):
+                optimizers.SGD().setup(model)
+        p = af.Parameter([1.0], device=device)
+        for loss in (None, 1.0):
+            with pytest.raises(OptimizerError, match=f"lossfun must return a Variable.*a {type(loss).__name__}"):
+                optimizers.SGD().setup([p]).update(lambda loss=loss: loss)
+
     def test_before_setup_and_without_parameters(self):
         with pytest.raises(OptimizerError, match=r"Call setup\(model\) first"):
             optimizers.SGD().update()
