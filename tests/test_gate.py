@@ -112,9 +112,9 @@ class TestPackage:
 class TestReadme:
     def test_its_two_commands_are_those_of_the_gate(self):
         gate = (ROOT / ".ci" / "run").read_text()
-        for name, ending in (("run", "-m arrayflow.examples.digits\n"), ("test", "-m pytest -n auto\n")):
+        for name, job in (("run", "-m arrayflow.examples.digits"), ("test", "-m pytest")):
             assert README.command(name).startswith("python3 -m venv .venv && ")
-            assert README.command(name).endswith(ending)
+            assert f" && .venv/bin/python {job}" in README.command(name)
             assert f"python3 .ci/readme.py {name}" in gate
 
     def test_it_has_examples(self):

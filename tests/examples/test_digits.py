@@ -9,20 +9,16 @@ import pytest
 EPOCHS = 20
 
 
-@pytest.fixture(scope="module")
-def trained(run_example, tmp_path_factory):
-    """The finished main job on a device and the loss of each of its steps; each device runs once."""
-    known = {}
+def train(run_example, device, folder):
+    """What the main job printed on a device, and the loss of each of its steps."""
+    done = run_example(device, "digits", "--losses", folder / "losses.json")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    return done.stdout, json.loads((folder / "losses.json").read_text())
 
-    def on(device):
-        if device not in known:
-            losses = tmp_path_factory.mktemp("losses") / "losses.json"
-            done = run_example(device, "digits", "--losses", losses)
-            assert done.returncode == 0, done.stdout + done.stderr
-            known[device] = done.stdout, done.stderr, json.loads(losses.read_text())
-        return known[device]
 
-    return on
+@pytest.fixture(scope="session")
+def losses_on_the_host(run_example, tmp_path_factory):
+    return train(run_example, "cpu", tmp_path_factory.mktemp("host"))[1]
 
 
 def ledger(stdout):
@@ -34,39 +30,38 @@ def ledger(stdout):
 
 
 class TestDigits:
-    def test_it_learns_saves_and_verifies(self, trained, device):
-        stdout, stderr, losses = trained(device)
-        assert stderr == ""
-        assert (
-            len(re.findall(r"^epoch +\d+/20  loss \d\.\d{4}  test accuracy \d+\.\d\d%$", stdout, re.MULTILINE))
-            == EPOCHS
-        )
-        assert float(re.search(rf"^test accuracy (\d+\.\d\d)% on {device}$", stdout, re.MULTILINE)[1]) >= 97
-        assert "saved, loaded into a fresh model and verified" in stdout
+    def test_it_learns_alike_on_every_device_verifies_and_shows_what_moved(
+        self, run_example, device, losses_on_the_host, tmp_path
+    ):
+        stdout, losses = train(run_example, device, tmp_path)
+
+        assert len(re.findall(r"^epoch +\d+/20  loss \d\.\d{4}  test accuracy \d+\.\d\d%$", stdout, re.M)) == EPOCHS
+        assert float(re.search(rf"^test accuracy (\d+\.\d\d)% on {device}$", stdout, re.M)[1]) >= 97
+        assert "saved, loaded into a fresh model and verified: the outputs are equal bit by bit\n" in stdout
+
         assert len(losses) == EPOCHS * (1437 // 32)
+        assert losses[:50] == pytest.approx(losses_on_the_host[:50], abs=1e-4)
 
-    def test_the_first_fifty_losses_are_those_of_the_host(self, trained, device):
-        assert trained(device)[2][:50] == pytest.approx(trained("cpu")[2][:50], abs=1e-4)
-
-    def test_it_ends_with_what_moved_from_which_line(self, trained, device):
-        stdout = trained(device)[0]
         rows = ledger(stdout)
-        if device == "cpu":
+        if device.is_host:
             assert stdout.endswith("What moved between devices:\nnothing moved\n")
             return
+        assert [(count, way, by) for count, _, way, _, by, _ in rows] == [
+            (4, "h2d", "to_device"),  # images and labels, for training and for testing
+            (EPOCHS, "h2d", "random"),  # the order of each epoch
+            (2, "h2d", "random"),  # first weights; biases are made in place, and the fresh model's come from the file
+            (EPOCHS, "d2h", "numpy()"),  # loss and accuracy, together, once an epoch
+            (4, "d2h", "save_npz"),
+            (4, "h2d", "load_npz"),
+            (1, "d2h", "item()"),  # whether the outputs are equal
+        ]
+        weights = 4 * (64 * 256 + 256 * 10)
+        biases = 4 * (256 + 10)
+        order = 1437 * (8 if "int64" in device.backend.dtypes_on(device.native) else 4)
+        moved = [1797 * 64 + 1797 * 4, EPOCHS * order, weights, EPOCHS * 8, weights + biases, weights + biases, 1]
+        assert [row[1] for row in rows] == moved
         assert {kind for _, _, _, kind, _, _ in rows} == {"explicit"}
         assert all(re.search(r"arrayflow.examples.digits\.py:\d+$", site) for *_, site in rows)
-        # The images (uint8) and labels (int32) go up once; the loss and the accuracy come back once an epoch.
-        assert (4, 1797 * 64 + 1797 * 4, "h2d", "explicit", "to_device") in [row[:5] for row in rows]
-        assert (EPOCHS, EPOCHS * 8, "d2h", "explicit", "numpy()") in [row[:5] for row in rows]
-
-    def test_the_moves_are_the_same_on_every_device(self, trained, device):
-        if device != "cpu":
-            # Bytes apart: where a device has no int64, the permutation takes half of them.
-            found, expected = (
-                [(n, *rest) for n, _, *rest in ledger(trained(d)[0])] for d in (device, "strict:device1")
-            )
-            assert found == expected
 
 
 class TestOptions:
