@@ -11,6 +11,7 @@ from typing import Any
 
 from ..backends import registry
 from ..config import backprop_enabled
+from .explain import refuse
 from .primitive import Primitive, Rule
 from .tape import Node
 from .variable import Variable, _new
@@ -160,7 +161,10 @@ def one_operand(made: Primitive) -> Callable[..., Any]:
     def short(x: Variable, statics: dict[str, Any]) -> Variable:
         a = x.array
         cls = a.__class__
-        y = (impl(cls) or find(a))(a, **statics)
+        try:
+            y = (impl(cls) or find(a))(a, **statics)
+        except Exception as error:
+            refuse(made, (x,), error)
         if y.__class__ is not cls:
             y = registry.backend_of(a).as_array(y)  # type: ignore[union-attr]
         out = _new(Variable)
@@ -188,7 +192,10 @@ def _unary(made: Primitive) -> Callable[..., Any]:
         f = impl(cls)
         if f is None or (careful and a.dtype not in FLOATING.get(cls, ())):
             return apply((x,), {})
-        y = f(a)
+        try:
+            y = f(a)
+        except Exception as error:
+            refuse(made, (x,), error)
         if y.__class__ is not cls:
             y = registry.backend_of(a).as_array(y)  # type: ignore[union-attr]
         if not variable:
@@ -252,7 +259,10 @@ def _binary(made: Primitive, apply: Callable[..., Any] | None = None) -> Callabl
                 return apply((x1, x2), {})
         if floating and array.dtype not in FLOATING.get(cls, ()):
             return apply((x1, x2), {})
-        y = f(a, b)
+        try:
+            y = f(a, b)
+        except Exception as error:
+            refuse(made, (x1, x2), error)
         if y.__class__ is not cls:
             y = registry.backend_of(array).as_array(y)  # type: ignore[union-attr]
         if not (v1 or v2):

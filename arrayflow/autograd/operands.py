@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..backends import registry
@@ -17,7 +17,7 @@ from .variable import Variable
 if TYPE_CHECKING:
     from .primitive import Primitive
 
-__all__ = ["SCALARS", "check_one_device", "check_range", "no_array", "prepare"]
+__all__ = ["ORDERED", "SCALARS", "check_one_device", "check_range", "facts", "no_array", "of_ordered", "prepare"]
 
 SCALARS = (bool, int, float, complex)
 _KIND_OF_SCALAR = {bool: 0, int: 1, float: 2, complex: 3}
@@ -186,7 +186,7 @@ def check_one_device(operation: str, names: Sequence[str], arguments: Sequence[A
             raise mismatch(operation, names, arguments)
 
 
-def _facts(x: Any) -> tuple[Device, Any, str] | None:
+def facts(x: Any) -> tuple[Device, Any, str] | None:
     """Device, shape and data type of an array; None for a scalar. A parameter's values need not have been drawn."""
     if isinstance(x, Variable):
         return x.device, x.shape if getattr(x, "is_initialized", True) else "unknown", str(x.dtype)
@@ -201,13 +201,13 @@ def mismatch(operation: str, names: Sequence[str], arguments: Sequence[Any]) -> 
     parts = []
     arrays: list[tuple[str, Any, Any]] = []
     for k, x in enumerate(arguments):
-        facts = _facts(x)
-        if facts is not None:
+        found = facts(x)
+        if found is not None:
             name = names[k] if k < len(names) else f"{names[-1]}[{k}]"
             path = getattr(x, "path", None)
             what = f"{name} (parameter {path!r})" if path else name
-            parts.append(f"{what} on {facts[0]}, shape {facts[1]}, {facts[2]}")
-            arrays.append((name, x, facts[0]))
+            parts.append(f"{what} on {found[0]}, shape {found[1]}, {found[2]}")
+            arrays.append((name, x, found[0]))
     place = next((d for _, x, d in arrays if getattr(x, "path", None)), arrays[0][2])
     name, x, _ = next((a for a in arrays if a[2] is not place), arrays[-1])
     if getattr(x, "path", None):
@@ -218,3 +218,26 @@ def mismatch(operation: str, names: Sequence[str], arguments: Sequence[Any]) -> 
         f"{operation}: operands live on different devices: {'; '.join(parts)} (at {user_site()}). "
         f"Rule 2: arrays of two devices are never mixed, and nothing was changed. {way_out}"
     )
+
+
+# Operations that need an order, which complex numbers do not have. Some libraries take the real part first.
+ORDERED = frozenset({
+    "argmax", "argmin", "argsort", "clip", "greater", "greater_equal", "less", "less_equal", "max", "maximum", "min",
+    "minimum", "searchsorted", "sort",
+})  # fmt: skip
+
+
+def of_ordered(primitive: Primitive, function: Callable[..., Any], backend: Backend) -> Callable[..., Any]:
+    """A raw function that refuses complex arrays."""
+    refused = {raw for dtype, raw in backend.raw_dtypes.items() if dtype.kind == "complex floating"}
+
+    def checked(*raws: Any, **statics: Any) -> Any:
+        for raw in raws:
+            if getattr(raw, "dtype", None) in refused or raw.__class__ is complex:
+                raise DTypeError(
+                    f"{primitive.name}: complex numbers have no order (at {user_site()}). "
+                    f"Take their real parts or sizes: af.real(x), af.abs(x)."
+                )
+        return function(*raws, **statics)
+
+    return checked

@@ -15,7 +15,8 @@ from typing import Any
 from ..backends import registry
 from ..config import backprop_enabled
 from ..dtypes import as_dtype
-from .operands import no_array, prepare
+from .explain import refuse
+from .operands import ORDERED, no_array, of_ordered, prepare
 from .tape import Node, Output, gradients
 from .variable import Variable, _new, _wrap
 
@@ -116,6 +117,8 @@ class Primitive:
         if backend is None:
             raise no_array(self, (array,))
         function = backend.op(self.name)
+        if self.name in ORDERED:
+            function = of_ordered(self, function, backend)
         self.impl[array.__class__] = function
         return function
 
@@ -125,7 +128,10 @@ class Primitive:
         function = self.impl.get(first.__class__) or self.find(first)
         if statics.get("dtype") is not None:
             statics["dtype"] = backend.raw_dtype(as_dtype(statics["dtype"]), backend.key(first))
-        y = function(*raws, **statics)
+        try:
+            y = function(*raws, **statics)
+        except Exception as error:
+            refuse(self, arguments, error)
         extra: tuple[Any, ...] = ()
         if self.aux:
             y, *extra = y

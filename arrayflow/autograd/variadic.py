@@ -8,6 +8,7 @@ from typing import Any
 from ..config import backprop_enabled
 from ..errors import DTypeError
 from ..transfers import user_site
+from .explain import refuse
 from .operands import SCALARS, no_array, prepare
 from .primitive import Primitive, Rule, _names, _result
 from .tape import Node
@@ -47,7 +48,10 @@ class Variadic(Primitive):
             raise no_array(call, [None if isinstance(x, SCALARS) else x for x in arguments])
         backend, arguments, raws, first = prepare(call, arguments)
         function = self.impl.get(first.__class__) or self.find(first)
-        y = backend.as_array(function(raws, **statics))
+        try:
+            y = backend.as_array(function(raws, **statics))
+        except Exception as error:
+            refuse(call, arguments, error)
         if not any(isinstance(x, Variable) for x in arguments):
             return y
         parents = tuple(_vertex(x) for x in arguments)
@@ -74,6 +78,7 @@ class _Call(Primitive):
         self.name = name
         self.operands = tuple(f"{operand}[{k}]" for k in range(n))
         self.promote = tuple(range(n))
+        self.rules = ()
         self.floating = self.numeric = False
 
 

@@ -51,7 +51,7 @@ class JaxBackend(Backend):
 
     def key(self, array: Any) -> Hashable:
         try:
-            return array.device  # type: ignore[no-any-return]
+            return array.device
         except AttributeError:
             raise DeviceError(
                 "An array that jax.jit, jax.grad or jax.vmap traces has no device. Call the functions of arrayflow "

@@ -23,8 +23,8 @@ def variable_text(x: Variable) -> str:
     lead = f"{name} {path!r}" if path else name
     try:
         facts = f"dtype={x.dtype!s}, device={str(x.device)!r}"
-    except Exception:  # a Parameter that has no place yet
-        return f"{lead}(not initialized)"
+    except Exception:  # a Parameter that has no place yet, an array that is traced or spread over devices
+        return f"{lead}({'unreadable' if path is None else 'not initialized'})"
     try:
         values = None if getattr(x, "_initializer", None) is not None else _values(x, len(lead) + 1)
     except Exception:  # a tracer, a device that is gone: whatever happens, a debugger must be able to look

@@ -83,3 +83,4 @@ class TestJAX:
         x = jax.device_put(jax.numpy.ones(4), spread)
         with pytest.raises(DeviceError, match="spread over several devices has no one device"):
             af.device_of(x)
+        assert repr(af.Variable(x)) == "Variable(unreadable)"
