@@ -50,9 +50,9 @@ total: Any = primitive(
 )
 
 
-_times: Primitive = times.primitive  # type: ignore[attr-defined]
-_outer: Primitive = outer.primitive  # type: ignore[attr-defined]
-_total: Primitive = total.primitive  # type: ignore[attr-defined]
+_times: Primitive = times.primitive
+_outer: Primitive = outer.primitive
+_total: Primitive = total.primitive
 
 
 def _outer_into(g: Any, x: Any, out: Any) -> Any:
