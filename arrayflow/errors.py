@@ -14,7 +14,6 @@ __all__ = [
     "DeviceMismatchError",
     "FileFormatError",
     "GraphError",
-    "ImplicitTransferError",
     "ShapeError",
     "StateMismatchError",
     "TransferError",
@@ -40,10 +39,6 @@ class TransferError(ArrayflowError, TypeError):
 
 class DeviceMismatchError(TransferError):
     """Rule 2: one operation was given arrays that live on different devices."""
-
-
-class ImplicitTransferError(TransferError):
-    """An implicit read was attempted where a guard forbids it."""
 
 
 class UnregisteredArrayError(TransferError, AttributeError):

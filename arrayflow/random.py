@@ -31,7 +31,7 @@ from .typing import Shape
 __all__ = ["get_state", "integers", "mask", "normal", "permutation", "seed", "set_state", "uniform"]
 
 _lock = Lock()
-_seed = int.from_bytes(os.urandom(8), "little")
+_seed = int.from_bytes(os.urandom(8), "little") >> 1  # an int64 to whoever saves it
 _steps: dict[str, int] = {}
 # Random bits of a uniform number: as many as its significand holds.
 _BITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}

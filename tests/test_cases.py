@@ -8,9 +8,11 @@ device in `backends/test_cupy.py`, `repr` in `namespace/test_array_object.py`, w
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -364,7 +366,12 @@ class TestACheckpointWithoutItsDevice:
             print("loaded", optimizer.t)
         """
         done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(program)], cwd=tmp_path, capture_output=True, text=True, check=False
+            [sys.executable, "-c", textwrap.dedent(program)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(Path(af.__file__).parents[1])},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.stdout == "loaded 1\n", done.stderr
 

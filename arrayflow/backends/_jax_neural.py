@@ -56,7 +56,9 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     shifted = logits - jnp.max(logits, axis=1, keepdims=True)
     e = jnp.exp(shifted)
     total = jnp.sum(e, axis=1, keepdims=True)
-    picked = jnp.take_along_axis(shifted, labels[:, None], axis=1)
+    valid = (labels >= 0) & (labels < logits.shape[1])
+    picked = jnp.take_along_axis(shifted, jnp.where(valid, labels, 0)[:, None], axis=1)
+    total = jnp.where(valid[:, None], total, jnp.nan)
     return jnp.mean(jnp.log(total) - picked), e / total
 
 

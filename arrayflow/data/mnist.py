@@ -32,7 +32,7 @@ def _download(folder: Path, missing: list[str]) -> None:
     except ImportError as error:
         raise ModuleNotFoundError(
             f"load_mnist: downloading needs the package pooch, which is not installed. "
-            f"{_by_hand(folder, missing)}, or: pip install 'arrayflow[download]'"
+            f"{_by_hand(folder, missing)}, or: pip install pooch"
         ) from error
     for name in missing:
         try:

@@ -20,7 +20,8 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
         Unnormalised log-probabilities.
     labels : array or Variable, shape (...), integral
         Class indices in [0, K). On the host their range is always checked; elsewhere under ``config.debug``, since
-        that reads the device.
+        that reads the device. Unchecked, a label out of range makes the loss and its gradients NaN, never a wrong
+        number.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from .parameter import Parameter
 if TYPE_CHECKING:
     from .link import Link
 
-__all__ = ["as_buffer", "check_name", "load", "parameter_slot", "slots", "snapshot"]
+__all__ = ["as_buffer", "check_name", "check_replacement", "load", "parameter_slot", "slots", "snapshot"]
 
 _erase = Variable.array.__delete__  # type: ignore[misc]
 
@@ -34,6 +34,17 @@ def check_name(cls: type, name: str, base: type) -> None:
         raise ValueError(
             f"{cls.__name__}: {name!r} is a method or property of every link; a parameter, buffer or link of that name "
             f"would hide it. Use another name."
+        )
+
+
+def check_replacement(cls: type, name: str, old: Any, value: Any) -> None:
+    """Refuse an array in the place of a parameter: it would not be trained, saved or moved."""
+    if not isinstance(old, Parameter) or isinstance(value, Parameter):
+        return
+    if registry.backend_of(as_raw(value)) is not None:
+        raise TypeError(
+            f"{cls.__name__}.{name} is a Parameter, but a {type(value).__name__} was assigned to it "
+            f"(at {user_site()}). New values: link.{name}.array = x. Another parameter: link.{name} = af.Parameter(x)."
         )
 
 

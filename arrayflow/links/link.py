@@ -77,6 +77,7 @@ class Link:
             else:
                 value = self._as_buffer(name, value)
         old = self.__dict__.get(name)
+        _state.check_replacement(type(self), name, old, value)
         if old is not value:
             self._release(name, old)
             self._adopt(name, value)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ..autograd.variable import Variable, as_raw
 from ..backends import registry
-from ..device import Device, device_of_raw, move, move_or_copy, to_host
+from ..device import Device, device_of_raw, move
 from ..dtypes import DTYPES
 from ..errors import ArrayflowError, DeviceMismatchError, DTypeError
 from ..links._moving import move_parts
@@ -19,6 +19,7 @@ from ..links.parameter import Parameter
 from ..slots import Slot
 from ..transfers import user_site
 from ._packs import Pack, make_packs
+from ._state import State, count_slot
 
 __all__ = ["Optimizer", "OptimizerError"]
 
@@ -29,38 +30,6 @@ PACK_TRIES = 16
 
 class OptimizerError(ArrayflowError, ValueError):
     """A number that is no step size, or an optimizer without parameters."""
-
-
-class State:
-    """What an optimizer keeps for one parameter: its arrays, where the parameter is, and how many steps it took."""
-
-    __slots__ = ("arrays", "t")
-
-    def __init__(self) -> None:
-        self.arrays: tuple[Any, ...] | None = None
-        self.t = 0
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> State:
-        out = State()
-        out.t = self.t
-        if self.arrays is not None:  # each library copies its own; not all of them know deepcopy
-            out.arrays = tuple(registry.backend_of(a).copy(a) for a in self.arrays)  # type: ignore[union-attr]
-        return out
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.arrays is None:
-            return _restore_state, (self.t, None, "cpu")
-        host = tuple(to_host(a, entry="pickle") for a in self.arrays)
-        return _restore_state, (self.t, host, str(device_of_raw(self.arrays[0])) if self.arrays else "cpu")
-
-
-def _restore_state(t: int, host: tuple[Any, ...] | None, device: str) -> State:
-    out = State()
-    out.t = t
-    if host is not None:
-        # Copies: NumPy's arrays may come back read-only, and what is on the host already does not move.
-        out.arrays = tuple(move_or_copy(move(a, Device(device), entry="unpickle"), Device(device), True) for a in host)
-    return out
 
 
 class Optimizer:
@@ -107,11 +76,21 @@ class Optimizer:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.numbers:
-            value = float(value)
+            value = self._number(name, value)
             if not math.isfinite(value):
                 raise OptimizerError(f"{type(self).__name__}: {name} must be finite, but it is {value}.")
             self._check_number(name, value)
         object.__setattr__(self, name, value)
+
+    def _number(self, name: str, value: Any) -> float:
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            kind = type(self).__name__
+            raise TypeError(
+                f"{kind}: {name} must be a number, but it is a {type(value).__name__}. "
+                f"The model goes to setup: {kind}(lr=0.01).setup(model)."
+            ) from None
 
     def _check_number(self, name: str, value: float) -> None:
         bounded = name in ("momentum", "beta1", "beta2")
@@ -357,7 +336,7 @@ class Optimizer:
         slots["t"] = Slot(lambda: self.t, lambda v: setattr(self, "t", int(v)), DTYPES["int64"], ())
         for path, p in self._parameters.items():
             state = self._states[p]
-            slots[f"{path}.t"] = _count_slot(state)
+            slots[f"{path}.t"] = count_slot(state)
             for k, name in enumerate(self.state_names):
                 slots[f"{path}.{name}"] = self._array_slot(p, state, k)
         return slots
@@ -392,7 +371,3 @@ class Optimizer:
     def __repr__(self) -> str:
         numbers = ", ".join(f"{name}={getattr(self, name):g}" for name in self.numbers)
         return f"{type(self).__name__}({numbers})"
-
-
-def _count_slot(state: State) -> Slot:
-    return Slot(lambda: state.t, lambda v: setattr(state, "t", int(v)), DTYPES["int64"], ())

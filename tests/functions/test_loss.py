@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import arrayflow as af
 from arrayflow import functions as F
 from arrayflow.config import using_config
 from arrayflow.device import move, to_host
@@ -140,6 +141,19 @@ class TestRefusals:
             pytest.raises(ValueError, match=rf"in \[0, 3\).*from {min(0, bad)} to {max(0, bad)}"),
         ):
             F.softmax_cross_entropy(logits, labels)
+
+    @pytest.mark.parametrize("bad", [-1, 3, 100])
+    def test_elsewhere_they_make_the_loss_and_its_gradient_nan_without_a_read(self, device, bad):
+        if device == "cpu":
+            pytest.skip("on the host they are refused")
+        logits = af.asarray([[0.0, 0.0, 5.0], [0.0, 0.0, 5.0]], device=device, requires_grad=True)
+        labels = af.asarray([2, bad], dtype=af.int32, device=device)
+        with af.transfers() as ledger:
+            loss = F.softmax_cross_entropy(logits, labels)
+            loss.backward()
+        assert ledger.count == 0
+        assert math.isnan(loss.item())
+        assert np.isnan(logits.grad.numpy()[1]).all()
 
     @pytest.mark.parametrize("bad", [-1, 3])
     @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])

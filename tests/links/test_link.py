@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
+import arrayflow as af
 from arrayflow import functions as F
 from arrayflow import initializers as I
 from arrayflow import links as L
@@ -193,3 +194,13 @@ class TestText:
             "  (3): Linear(in_features=None, out_features=7, bias=False)\n"
             ")"
         )
+
+
+class TestReplacingAParameter:
+    @pytest.mark.parametrize("make", [lambda x: x, lambda x: x.array])
+    def test_an_array_in_its_place_is_refused_with_both_ways_out(self, device, make):
+        layer = L.Linear(2, 2, device=device)
+        before = layer.weight
+        with pytest.raises(TypeError, match=r"Linear.weight is a Parameter.*link.weight.array = x.*af.Parameter\(x\)"):
+            layer.weight = make(af.ones((2, 2), device=device))
+        assert layer.weight is before

@@ -150,6 +150,11 @@ class TestUpdate:
         with pytest.raises(OptimizerError, match=r"beta1 must be in \[0, 1\)"):
             optimizers.Adam(beta1=1.0)
 
+    def test_a_model_where_a_number_belongs_says_where_it_goes(self):
+        p = af.Parameter([1.0], device="cpu")
+        with pytest.raises(TypeError, match=r"lr must be a number, but it is a list.*SGD\(lr=0.01\).setup\(model\)"):
+            optimizers.SGD([p])
+
     def test_a_gradient_elsewhere_changes_nothing(self):
         p, q = af.Parameter([1.0], device="cpu"), af.Parameter([1.0], device="strict:device1", name="q")
         optimizer = optimizers.SGD(lr=0.1).setup([p, q])

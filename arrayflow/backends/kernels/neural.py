@@ -57,13 +57,16 @@ def relu_grad(xp: Any, g: Any, y: Any) -> Any:
 def softmax_cross_entropy(xp: Any, logits: Any, labels: Any) -> Any:
     """The mean of ``log(sum(exp(logits))) - logits[label]``, and the softmax that its gradient needs.
 
-    `logits` is (N, K), `labels` (N,) of an integer type.
+    `logits` is (N, K), `labels` (N,) of an integer type. A label out of [0, K) makes the mean NaN, and the softmax of
+    its row: whether there is one cannot be asked without reading it.
     """
     # Softmax ignores a shift; without the largest logit no exp can overflow.
     shifted = logits - xp.max(logits, axis=1, keepdims=True)
     e = xp.exp(shifted)
     total = xp.sum(e, axis=1, keepdims=True, dtype=e.dtype)
-    picked = xp.take_along_axis(shifted, labels[:, None], axis=1)
+    valid = xp.logical_and(labels >= 0, labels < logits.shape[1])
+    picked = xp.take_along_axis(shifted, xp.where(valid, labels, xp.zeros_like(labels))[:, None], axis=1)
+    total = xp.where(valid[:, None], total, xp.full_like(total, xp.nan))
     return xp.mean(xp.log(total) - picked), e / total
 
 
