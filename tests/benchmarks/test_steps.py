@@ -1,4 +1,4 @@
-"""The benchmark compares like with like; its bounds are checked where ``ARRAYFLOW_BENCHMARKS=1`` says the machine is quiet."""
+"""The benchmark compares like with like; its bounds hold where ``ARRAYFLOW_BENCHMARKS=1`` says the machine is quiet."""
 
 from __future__ import annotations
 
