@@ -29,7 +29,7 @@ _HOMES = {
     "device": "Device default_device device_of devices to_device using_device",
     "errors": """
         ArrayflowError BackendUnavailableError DTypeError DeviceError DeviceMismatchError FileFormatError GraphError
-        ShapeError StateMismatchError TransferError UnregisteredArrayError""",
+        OperationError OptimizerError ShapeError StateMismatchError TransferError UnregisteredArrayError""",
     "links.parameter": "Parameter",
     "namespace.constants": "e inf nan newaxis pi",
     "namespace.creation": """

@@ -14,6 +14,8 @@ __all__ = [
     "DeviceMismatchError",
     "FileFormatError",
     "GraphError",
+    "OperationError",
+    "OptimizerError",
     "ShapeError",
     "StateMismatchError",
     "TransferError",
@@ -55,6 +57,14 @@ class DTypeError(ArrayflowError, TypeError):
 
 class GraphError(ArrayflowError, RuntimeError):
     """The graph of a Variable cannot be used as asked: freed, changed in place, or absent."""
+
+
+class OperationError(ArrayflowError, ValueError, TypeError):
+    """An operation that its library refused: shapes, axes or data types that do not fit."""
+
+
+class OptimizerError(ArrayflowError, ValueError):
+    """A number that is no step size, or an optimizer without parameters."""
 
 
 class FileFormatError(ArrayflowError, ValueError):

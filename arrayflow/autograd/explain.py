@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..errors import ArrayflowError, ShapeError
+from ..errors import ArrayflowError, OperationError, ShapeError
 from ..transfers import user_site
 from .operands import facts
 
 if TYPE_CHECKING:
     from .primitive import Primitive
 
-__all__ = ["OperationError", "refuse"]
+__all__ = ["refuse"]
 
 # What libraries raise for arguments that do not fit; PyTorch has RuntimeError for all of it.
 _MISTAKES = (ValueError, TypeError, IndexError, RuntimeError, OverflowError)
@@ -20,10 +20,6 @@ _MISTAKES = (ValueError, TypeError, IndexError, RuntimeError, OverflowError)
 _OWN = ("jax", "torch", "cupy")
 # Operations of several operands that are not taken element by element.
 _AS_A_WHOLE = frozenset({"isin", "linear", "matmul", "searchsorted", "tensordot", "vecdot"})
-
-
-class OperationError(ArrayflowError, ValueError, TypeError):
-    """An operation that its library refused: shapes, axes or data types that do not fit."""
 
 
 class _OutOfRangeError(OperationError, IndexError):

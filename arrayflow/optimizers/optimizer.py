@@ -12,7 +12,7 @@ from ..autograd.variable import Variable, as_raw
 from ..backends import registry
 from ..device import Device, device_of_raw, move
 from ..dtypes import DTYPES
-from ..errors import ArrayflowError, DeviceMismatchError, DTypeError
+from ..errors import DeviceMismatchError, DTypeError, OptimizerError
 from ..links._moving import move_parts
 from ..links.link import _structure as structure
 from ..links.parameter import Parameter
@@ -21,15 +21,11 @@ from ..transfers import user_site
 from ._packs import Pack, make_packs
 from ._state import State, count_slot
 
-__all__ = ["Optimizer", "OptimizerError"]
+__all__ = ["Optimizer"]
 
 
 # How often broken packs are made anew: two optimizers of one model would break each other's for ever.
 PACK_TRIES = 16
-
-
-class OptimizerError(ArrayflowError, ValueError):
-    """A number that is no step size, or an optimizer without parameters."""
 
 
 class Optimizer:

@@ -9,10 +9,9 @@ import pytest
 import arrayflow as af
 from arrayflow import links as L
 from arrayflow import optimizers
-from arrayflow.errors import DeviceMismatchError, DTypeError, TransferError
+from arrayflow.errors import DeviceMismatchError, DTypeError, OptimizerError, TransferError
 from arrayflow.links import _moving, parameter
 from arrayflow.optimizers import optimizer as optimizer_module
-from arrayflow.optimizers.optimizer import OptimizerError
 
 CASES = [
     pytest.param(lambda: optimizers.SGD(lr=0.1), "SGD", {"lr": 0.1}, id="SGD"),
