@@ -280,8 +280,9 @@ def backward(
     >>> x.grad
     Variable([4., 6.], dtype=float32, device='cpu')
     """
-    outputs = list(outputs)
-    found = _seed(outputs, [None] * len(outputs) if grads is None else list(grads), create_graph)
+    if outputs.__class__ is not tuple:
+        outputs = tuple(outputs)
+    found = _seed(outputs, (None,) * len(outputs) if grads is None else tuple(grads), create_graph)
     if not outputs:
         return
     order = _nodes_behind(found)

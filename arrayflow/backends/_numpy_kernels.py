@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from . import _numpy_indexing, _numpy_random
+from ._numpy_chunks import CHUNK, in_chunks
 
 __all__ = ["NATIVES", "half_dtypes"]
-
-# Elements of a chunk of parameters on which a whole step runs while it is in the cache.
-CHUNK = 65536
 
 
 def half_dtypes() -> tuple[str, ...]:
@@ -100,36 +98,23 @@ def softmax_cross_entropy_grad(g: Any, probabilities: Any, labels: Any) -> Any:
     return d
 
 
-def _flat(a: Any) -> Any:
-    """A flat view of a contiguous array; None where there is none."""
-    return a.reshape(-1) if a.flags.c_contiguous else None
-
-
-def _chunks(*arrays: Any) -> Any:
-    """The arrays cut into chunks that fit the cache, or whole where a flat view is not to be had."""
-    flats = [_flat(a) for a in arrays]
-    if any(f is None for f in flats):
-        yield arrays
-        return
-    for start in range(0, flats[0].size, CHUNK):
-        yield [f[start : start + CHUNK] for f in flats]
-
-
 def sgd(p: Any, g: Any, *, lr: float) -> Any:
     if p.size <= CHUNK:
         np.subtract(p, g * lr, p)
     else:
-        for pc, gc in _chunks(p, g):
-            np.subtract(pc, gc * lr, pc)
+        in_chunks(lambda pc, gc: np.subtract(pc, gc * lr, pc), p, g)
     return (p,)
 
 
 def momentum_sgd(p: Any, g: Any, v: Any, *, lr: float, momentum: float) -> Any:
     scalar = p.dtype.type
-    for pc, gc, vc in _chunks(p, g, v):
-        np.multiply(vc, scalar(momentum), vc)
-        np.add(vc, gc, vc)
-        np.subtract(pc, vc * scalar(lr), pc)
+
+    def step(p: Any, g: Any, v: Any) -> None:
+        np.multiply(v, scalar(momentum), v)
+        np.add(v, g, v)
+        np.subtract(p, v * scalar(lr), p)
+
+    in_chunks(step, p, g, v)
     return p, v
 
 
@@ -137,23 +122,24 @@ def adam(p: Any, g: Any, m: Any, v: Any, *, lr: float, beta1: float, beta2: floa
     scalar = p.dtype.type
     scale = (1 - beta2**t) ** 0.5
     # p - lr/(1-b1^t) m / (sqrt(v)/scale + eps), multiplied through by scale.
-    step, small = scalar(lr * scale / (1 - beta1**t)), scalar(eps * scale)
+    rate, small = scalar(lr * scale / (1 - beta1**t)), scalar(eps * scale)
     b1, c1, b2, c2 = scalar(beta1), scalar(1 - beta1), scalar(beta2), scalar(1 - beta2)
-    room = np.empty(min(p.size, CHUNK), p.dtype)
-    for pc, gc, mc, vc in _chunks(p, g, m, v):
-        u = room[: pc.size] if pc.ndim == 1 else np.empty_like(pc)
-        np.multiply(mc, b1, mc)
-        np.multiply(gc, c1, u)
-        np.add(mc, u, mc)
-        np.multiply(vc, b2, vc)
-        np.multiply(gc, gc, u)
+
+    def step(p: Any, g: Any, m: Any, v: Any) -> None:
+        u = np.multiply(g, c1)
+        np.multiply(m, b1, m)
+        np.add(m, u, m)
+        np.multiply(g, g, u)
         np.multiply(u, c2, u)
-        np.add(vc, u, vc)
-        np.sqrt(vc, u)
+        np.multiply(v, b2, v)
+        np.add(v, u, v)
+        np.sqrt(v, u)
         np.add(u, small, u)
-        np.divide(mc, u, u)
-        np.multiply(u, step, u)
-        np.subtract(pc, u, pc)
+        np.divide(m, u, u)
+        np.multiply(u, rate, u)
+        np.subtract(p, u, p)
+
+    in_chunks(step, p, g, m, v)
     return p, m, v
 
 
